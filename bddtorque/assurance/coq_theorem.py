@@ -14,6 +14,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
 
+from bddtorque.assurance.coq_tables import HEADER as TABLES
+from bddtorque.assurance.coq_tables import REQUIRED, CosineTable
 from bddtorque.assurance.lemmas import OPTIONS, Ends, Lemma, Prover
 from bddtorque.assurance.turns import circle
 from bddtorque.base.errors import BddTorqueError
@@ -24,7 +26,7 @@ FLOATS = {"ieee_32": ("24", "-149"), "ieee_64": ("53", "-1074")}
 HEADER = """\
 (* {title} *)
 From Coq Require Import Reals Lra Psatz.
-From Flocq Require Import Core.
+{required}From Flocq Require Import Core.
 Require Import Gappa.Gappa_library.
 
 (* A number that is not outside of an interval is inside: order on the reals is decidable. *)
@@ -67,7 +69,9 @@ Ltac plain := unfold BND, float2R, F2R in *; simpl in *; lra.
 """
 
 
-def coq_file(title: str, prover: Prover, units: dict[str, tuple[str, str]], goals: Sequence[str]) -> str:
+def coq_file(
+    title: str, prover: Prover, units: dict[str, tuple[str, str]], goals: Sequence[str], tables: Sequence[CosineTable]
+) -> str:
     """Return the Coq file of what a prover has proved.
 
     Words are variables with the equations of the plan as hypotheses, not local definitions: Coq would write these out
@@ -83,12 +87,15 @@ def coq_file(title: str, prover: Prover, units: dict[str, tuple[str, str]], goal
         Of each sine or cosine its function, such as ``"sin"``, and the name of its angle.
     goals
         The facts that the theorem is about.
+    tables
+        Those whose entries Coq is to check.
     """
     readings: list[str] = []  # lemmas that do not depend on the plan, kept out of its long list of hypotheses
     modules: list[str] = []
     facts: list[str] = []
     names: dict[str, str] = {}
     premises: list[str] = []
+    by_table = {expression: proof for table in tables for expression, proof in table.proofs().items()}
     for n, expression in enumerate(prover.reasons):
         names[expression] = f"premise_{n}"
         interval = _interval(prover.known[expression])
@@ -98,7 +105,9 @@ def coq_file(title: str, prover: Prover, units: dict[str, tuple[str, str]], goal
             low, high = _real(prover.known[expression].low), _real(prover.known[expression].high)
             readings.append(f"Lemma reading_{n} : forall x, ({low} <= x <= {high})%R -> BND x {interval}.")
             readings.append("Proof. intros. plain. Qed.")
-            premises.append(f"Hypothesis given_premise_{n} : ({low} <= {translated(expression)} <= {high})%R.")
+            given = f"given_premise_{n} : ({low} <= {translated(expression)} <= {high})%R."
+            proved = by_table.get(expression)
+            premises.append(f"Lemma {given} Proof. {proved} Qed." if proved else f"Hypothesis {given}")
             proof = f"exact (reading_{n} _ given_premise_{n})."
         premises += [stated, f"Proof. {proof} Qed."]
     defined: dict[str, str] = {}
@@ -121,26 +130,25 @@ def coq_file(title: str, prover: Prover, units: dict[str, tuple[str, str]], goal
         readings.append("Proof. intros. apply Rabs_le. plain. Qed.")
         claims.append(f"(Rabs {translated(goal)} <= {most})%R")
         proofs.append(f"- exact (most_{n} _ {names[goal]}).")
-    used = {*re.findall(r"\b[A-Za-z]\w*", " ".join(prover.reasons))}
-    free = sorted(used - {*units} - {*defined})
+    declared = {name: text for table in tables for name, text in table.definitions().items()}
+    used = [*re.findall(r"\b[A-Za-z]\w*", " ".join(prover.reasons)), *(angle for _, angle in units.values())]
+    free = sorted({*used} - {*units} - {*defined} - {*declared})
     digits, lowest = FLOATS[prover.float_format]
-    header = HEADER.replace("{title}", title.replace("*)", "* )")).replace("{digits}", digits)
-    lines = [header.replace("{lowest}", lowest), *modules, "", *readings, "", "Section Plan."]
-    lines.append(f"Variables {' '.join(free)} : R.")
-    if units:
-        lines.append(f"Variables {' '.join(sorted({angle for _, angle in units.values()}))} : R.")
+    parts = {"title": title.replace("*)", "* )"), "required": REQUIRED * bool(tables), "digits": digits}
+    header = HEADER
+    for name, text in {**parts, "lowest": lowest}.items():
+        header = header.replace(f"{{{name}}}", text)
+    lines = [header, *modules, ""]
+    if tables:
+        checked = [line for table in tables for line in table.lemmas(prover.known)]
+        lines += [TABLES, *checked, "End Tables.", ""]
+    lines += [*readings, "", "Section Plan.", f"Variables {' '.join(free)} : R.", *declared.values()]
     for unit, (function, angle) in units.items():
         lines.append(f"Variable {unit} : R. Hypothesis def_{unit} : ({unit} = {function} {angle})%R.")
     statement = " /\\ ".join(claims) or "True"
-    lines += [
-        *premises,
-        "",
-        *facts,
-        "",
-        f"Theorem bounds : {statement}.",
-        f"Proof. repeat split. {' '.join(proofs)} Qed.",
-    ]
-    return "\n".join([*lines, "End Plan.", "", "Check bounds.", "Print Assumptions bounds.", ""])
+    theorem = [f"Theorem bounds : {statement}.", f"Proof. repeat split. {' '.join(proofs)} Qed."]
+    lines += [*premises, "", *facts, "", *theorem, "End Plan.", "", "Check bounds.", "Print Assumptions bounds.", ""]
+    return "\n".join(lines)
 
 
 def _generated(prover: Prover, lemma: Lemma) -> str:
@@ -172,7 +180,7 @@ def _proof_of_unit(expression: str, units: dict[str, tuple[str, str]]) -> str:
     rewriting = f"rewrite {', '.join(f'?def_{unit}' for unit in dict.fromkeys(pair))}."
     if [expression] == pair:
         function, angle = units[expression]
-        other = "cos" if function == "sin" else "sin"
+        other = "cos" if "sin" in function else "sin"
         return f"{rewriting} apply (unit_range _ ({other} {angle})). circle {angle}."
     if len(pair) == 4 and expression == circle(pair[0], pair[2]):
         return f"{rewriting} apply unit_circle. circle {units[pair[0]][1]}."

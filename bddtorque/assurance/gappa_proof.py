@@ -118,7 +118,9 @@ def prove_with_gappa(
         checks.append(Check(bound.name, bound.holds, detail))
     theorem = ""
     if coq:
-        theorem = coq_file(f"{one_line(model.name)}, {model.digest}", prover, lemmas.angles(), lemmas.output_errors())
+        title = f"{one_line(model.name)}, {model.digest}"
+        checked = lemmas.cosine_tables(model.tables) if isinstance(lemmas, WordLemmas) else []
+        theorem = coq_file(title, prover, lemmas.angles(), lemmas.output_errors(), checked)
     return GappaProof(tuple(checks), bounds, len(prover.lemmas), _script(model, prover, bounds), theorem)
 
 

@@ -17,11 +17,14 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
+from bddtorque.assurance.coq_tables import MOST_ENTRIES, CosineTable, CosineWord
 from bddtorque.assurance.lemmas import Ends, Hint, Lemma, Prover, around, number, total
 from bddtorque.assurance.turns import circle, turn_lemma
-from bddtorque.plan.blocks import RealBlock
-from bddtorque.plan.bound import Angle, BlockFacts, turning_of
+from bddtorque.graph.graph import Op
+from bddtorque.plan.blocks import Block, FunctionBlock, RealBlock
+from bddtorque.plan.bound import Angle, BlockFacts, quarters_of
 from bddtorque.plan.plan import Plan
+from bddtorque.plan.table import Table
 from bddtorque.plan.wires import AngleSum, Input, Lookup, Output, Product, Sum
 
 HALF = "1b-1"
@@ -65,8 +68,8 @@ class WordLemmas:
     facts: Sequence[BlockFacts]
     prover: Prover
     exact_wires: set[int] = field(default_factory=set)
-    units: dict[int, tuple[str, Fraction, Angle, bool]] = field(default_factory=dict)
-    """Of look-ups of a sine or cosine: u, 1/lsb, the angle, and whether it is the sine."""
+    units: dict[int, tuple[str, Fraction, Angle, int]] = field(default_factory=dict)
+    """Of look-ups of a sine or cosine: u, 1/lsb, the angle, and the quarter turns more of which it is the cosine."""
     turned: dict[int, list[_Turned]] = field(default_factory=dict)
     """Of products: each way to read them as a sine or cosine times something that has an error."""
 
@@ -94,12 +97,31 @@ class WordLemmas:
         return found
 
     def angles(self) -> dict[str, tuple[str, str]]:
-        """Return, of each u{k}, whether it is ``"sin"`` or ``"cos"`` and a name for its angle."""
+        """Return, of each u{k}, its function, such as ``"cos"`` or ``"- sin"``, and a name for its angle."""
         names: dict[Angle, str] = {}
         return {
-            unit: ("sin" if sine else "cos", names.setdefault(angle, f"phi{len(names) + 1}"))
-            for unit, _, angle, sine in self.units.values()
+            unit: (("cos", "- sin", "- cos", "sin")[quarters], names.setdefault(angle, f"phi{len(names) + 1}"))
+            for unit, _, angle, quarters in self.units.values()
         }
+
+    def cosine_tables(self, tables: Sequence[Table]) -> list[CosineTable]:
+        """Return the tables of cosines of whole parts of a turn that Coq can check."""
+        angles = self.angles()
+        words: dict[int, list[CosineWord]] = {}
+        scales: dict[int, Fraction] = {}
+        for k, (unit, scale, _, quarters) in self.units.items():
+            lookup = self.plan.wires[k]
+            assert isinstance(lookup, Lookup)
+            word = CosineWord(self.word(k), unit, self.error(k), angles[unit][1], quarters)
+            words.setdefault(lookup.block, []).append(word)
+            scales[lookup.block] = scale
+        return [
+            CosineTable(block, tuple(map(int, tables[block].values)), int(scales[block]), tuple(found))
+            for block, found in words.items()
+            if _is_cosine(self.plan.blocks[block])
+            and scales[block].denominator == 1
+            and 4 <= len(tables[block].values) <= MOST_ENTRIES
+        ]
 
     def output_errors(self) -> list[str]:
         """Return the expressions of the errors of all outputs that can have one."""
@@ -138,7 +160,7 @@ class WordLemmas:
         if not fact.error:
             self.exact_wires.add(k)
             return
-        angle = turning_of(self.plan, wire)
+        angle = quarters_of(self.plan, wire)
         if angle is not None:
             self.units[k] = (f"u{k}", 1 / lsb, *angle)
             prover.state(f"u{k}", around(1), f"a sine or cosine, {wire.name}")
@@ -273,9 +295,9 @@ class WordLemmas:
         taken: set[int] = set()
         for i in parts:
             for way in [_Turned(i)] if i in self.units else self.turned.get(i, ()):
-                _, _, angle, sine = self.units[way.lookup]
+                _, _, angle, quarters = self.units[way.lookup]
                 if not errors or (way.other is not None and way.other not in self.exact_wires):
-                    ways.setdefault(angle, {False: {}, True: {}})[sine][i] = way
+                    ways.setdefault(angle, {False: {}, True: {}})[quarters % 2 == 1][i] = way
         for both in ways.values():
             # one look-up of the cosine and one of the sine: those that most summands have
             chosen = []
@@ -349,6 +371,14 @@ class WordLemmas:
         wire = self.plan.wires[k]
         assert isinstance(wire, Product)
         return f"{self.ideal(wire.left)} * {self.ideal(wire.right)} * {number(Fraction(1, 1 << wire.shift))}"
+
+
+def _is_cosine(block: Block) -> bool:
+    """Whether entry i of a table stands for the cosine of i parts of a turn."""
+    if not isinstance(block, FunctionBlock) or block.arguments[0].scale != 1 or block.arguments[0].centre:
+        return False
+    output = block.graph.outputs[0]
+    return block.graph.nodes[output >> 1].op is Op.COSINE and not output & 1
 
 
 def _joined(parts: Iterable[tuple[int, Fraction]]) -> dict[int, Fraction]:

@@ -25,26 +25,42 @@ def coq(text: str, folder: Path) -> subprocess.CompletedProcess[str]:
 def has_coq() -> bool:
     if shutil.which("coqc") is None:
         return False
-    test = "Require Import Gappa.Gappa_library. From Flocq Require Import Core."
+    test = "Require Import Gappa.Gappa_library. From Flocq Require Import Core. From Interval Require Float_full."
     found = subprocess.run(["coqtop", "-q"], input=test, capture_output=True, text=True, check=False)
     return "Error" not in found.stdout + found.stderr
 
 
 @gappa
 @pytest.mark.everything
-@pytest.mark.parametrize("target", ["integer", "float"])
-def test_the_theorem_of_the_two_joint_arm(tmp_path: Path, target: str) -> None:
+@pytest.mark.parametrize(
+    ("bits", "target", "place"),
+    [
+        (8, "integer", r"(entries_0 : list Z := \[1638)"),  # an entry that is not the cosine
+        (12, "float", r"(Hypothesis given_\w+ : \(\(-)"),  # a sine that is further off than it may be
+    ],
+)
+def test_the_theorem_of_the_two_joint_arm(tmp_path: Path, bits: int, target: str, place: str) -> None:
     if not has_coq():
-        pytest.skip("coq, libcoq-gappa or libcoq-flocq is not installed")
-    proof = prove_with_gappa(compiled("planar2r", bits=12, target=target), coq=True)
+        pytest.skip("coq, libcoq-gappa, libcoq-flocq or libcoq-interval is not installed")
+    proof = prove_with_gappa(compiled("planar2r", bits=bits, target=target), coq=True)
     done = coq(proof.theorem, tmp_path)
     assert done.returncode == 0, done.stderr
     axioms = done.stdout.split("Axioms:")[1]
     assert {name.rsplit(".")[-1] for name in re.findall(r"^(\S+)\s*:", axioms, re.MULTILINE)} <= REAL_AXIOMS
-    # with a sine or an input that is further off than it may be, the proof fails
-    wider, count = re.subn(r"(Hypothesis given_\w+ : \(\(-)", r"\g<1>9", proof.theorem, count=1)
+    wrong, count = re.subn(place, r"\g<1>9", proof.theorem, count=1)
     assert count
-    assert coq(wider, tmp_path).returncode == 1
+    assert coq(wrong, tmp_path).returncode == 1
+
+
+@gappa
+def test_no_premise_about_a_table_of_cosines_remains() -> None:
+    model = compiled("planar2r", bits=6, target="integer")
+    theorem = prove_with_gappa(model, coq=True).theorem
+    (entries,) = re.findall(r"Definition entries_0 : list Z := \[(.*)\]", theorem)
+    assert [*map(int, entries.split("; "))] == model.tables[0].values.tolist()
+    given = re.findall(r"Hypothesis given_\w+ : \(\((-?\d+)\) <= \((\w+)\)%R <= \((\d+)\)\)%R", theorem)
+    assert len(given) == theorem.count("Hypothesis given_") == 6  # positions, velocities and accelerations
+    assert {(low, high) for low, _, high in given} == {("-32", "31")}
 
 
 @gappa
