@@ -1,9 +1,9 @@
-"""The whole proof of a plan in words as one Coq file: every lemma as Gappa proves it, and the theorem made of them.
+"""The whole proof of a plan as one Coq file: every lemma as Gappa proves it, and the theorem made of them.
 
 `gappa -Bcoq` writes the proof of each lemma for Coq; its rewritings are left as hypotheses there. Here each of them is
 proved, the lemmas are applied to one another, and what remains is a theorem about real numbers: whatever the
-angles, if the input words are in their ranges and the entries of the tables as close to sines and cosines as they were
-found to be, the words that the plan computes are within the bound.
+angles, if the input words are in their ranges and the entries of the tables, or the floats of the sines, as close to
+sines and cosines as they were found to be, the words that the plan computes are within the bound.
 """
 
 from __future__ import annotations
@@ -14,13 +14,19 @@ from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
 
+from bddtorque.assurance.coq_tables import HEADER as TABLES
+from bddtorque.assurance.coq_tables import REQUIRED, CosineTable
 from bddtorque.assurance.lemmas import OPTIONS, Ends, Lemma, Prover
+from bddtorque.assurance.turns import circle
 from bddtorque.base.errors import BddTorqueError
+
+FLOATS = {"ieee_32": ("24", "-149"), "ieee_64": ("53", "-1074")}
+"""Of Gappa's formats the digits of a significand, and the exponent of the smallest float."""
 
 HEADER = """\
 (* {title} *)
-From Coq Require Import Reals Lra.
-From Flocq Require Import Core.
+From Coq Require Import Reals Lra Psatz.
+{required}From Flocq Require Import Core.
 Require Import Gappa.Gappa_library.
 
 (* A number that is not outside of an interval is inside: order on the reals is decidable. *)
@@ -31,13 +37,23 @@ destruct (Rle_dec (lower i) x) as [low|low]; [|elim outside; intros [H _]; exact
 destruct (Rle_dec x (upper i)) as [high|high]; [split; assumption|elim outside; intros [_ H]; exact (high H)].
 Qed.
 
-(* What is written `floor` in the plan. *)
-Definition floor (x : R) : R := round radix2 (FIX_exp 0) Zfloor x.
+(* What is written `floor`, `half_even` and `rnd` in the plan. *)
+Definition floor (x : R) : R := rounding_fixed rndDN 0 x.
 Lemma floor_is_floor : forall x, floor x = IZR (Zfloor x).
-Proof.
-intros x. unfold floor, round, F2R, scaled_mantissa, cexp, FIX_exp. simpl.
-rewrite Rmult_1_r, Rmult_1_r. reflexivity.
-Qed.
+Proof. exact (round_FIX_IZR Zfloor). Qed.
+Definition half_even (x : R) : R := rounding_fixed rndNE 0 x.
+Lemma half_even_is_nearest : forall x, half_even x = IZR (ZnearestE x).
+Proof. exact (round_FIX_IZR ZnearestE). Qed.
+Definition rnd (x : R) : R := rounding_float rndNE {digits} ({lowest}) x.
+Lemma rnd_is_nearest_float : forall x, rnd x = round radix2 (FLT_exp ({lowest}) {digits}) ZnearestE x.
+Proof. reflexivity. Qed.
+
+(* Of a cosine and a sine. *)
+Lemma unit_range : forall x y, (x * x + y * y = 1)%R -> BND x (makepairF (Float2 (-1) 0) (Float2 1 0)).
+Proof. intros x y circle. unfold BND, float2R, F2R. simpl. nra. Qed.
+Lemma unit_circle : forall x, (x = 1)%R -> BND x (makepairF (Float2 1 0) (Float2 1 0)).
+Proof. intros x one. unfold BND, float2R, F2R. simpl. lra. Qed.
+Ltac circle angle := rewrite <- (sin2_cos2 angle); unfold Rsqr; ring.
 
 (* The rewritings that Gappa was given: identities of polynomials, and |x| = sqrt (x * x). *)
 Ltac powers :=
@@ -53,62 +69,86 @@ Ltac plain := unfold BND, float2R, F2R in *; simpl in *; lra.
 """
 
 
-def coq_file(title: str, prover: Prover, units: dict[str, tuple[str, str]], goals: Sequence[str]) -> str:
+def coq_file(
+    title: str, prover: Prover, units: dict[str, tuple[str, str]], goals: Sequence[str], tables: Sequence[CosineTable]
+) -> str:
     """Return the Coq file of what a prover has proved.
+
+    Words are variables with the equations of the plan as hypotheses, not local definitions: Coq would write these out
+    wherever they occur, and the expressions grow exponentially along a chain of joints.
 
     Parameters
     ----------
     title
         One line.
     prover
-        After its lemmas were proved; of a plan in words.
+        After its lemmas were proved.
     units
-        Of each sine or cosine its function, ``"sin"`` or ``"cos"``, and the name of its angle.
+        Of each sine or cosine its function, such as ``"sin"``, and the name of its angle.
     goals
         The facts that the theorem is about.
+    tables
+        Those whose entries Coq is to check.
     """
+    readings: list[str] = []  # lemmas that do not depend on the plan, kept out of its long list of hypotheses
     modules: list[str] = []
     facts: list[str] = []
-    names = {expression: f"premise_{n}" for n, expression in enumerate(prover.reasons)}
-    defined: set[str] = set()
+    names: dict[str, str] = {}
+    premises: list[str] = []
+    by_table = {expression: proof for table in tables for expression, proof in table.proofs().items()}
+    for n, expression in enumerate(prover.reasons):
+        names[expression] = f"premise_{n}"
+        interval = _interval(prover.known[expression])
+        stated = f"Lemma premise_{n} : BND {translated(expression)} {interval}."
+        proof = _proof_of_unit(expression, units)
+        if not proof:
+            low, high = _real(prover.known[expression].low), _real(prover.known[expression].high)
+            readings.append(f"Lemma reading_{n} : forall x, ({low} <= x <= {high})%R -> BND x {interval}.")
+            readings.append("Proof. intros. plain. Qed.")
+            given = f"given_premise_{n} : ({low} <= {translated(expression)} <= {high})%R."
+            proved = by_table.get(expression)
+            premises.append(f"Lemma {given} Proof. {proved} Qed." if proved else f"Hypothesis {given}")
+            proof = f"exact (reading_{n} _ given_premise_{n})."
+        premises += [stated, f"Proof. {proof} Qed."]
+    defined: dict[str, str] = {}
     for lemma in prover.lemmas:
         for name, expression in lemma.definitions:
             if name not in defined:
-                defined.add(name)
-                facts.append(f"Let {name} : R := {translated(expression)}.")
+                defined[name] = expression
+                facts.append(f"Variable {name} : R. Hypothesis def_{name} : {name} = {translated(expression)}.")
         for goal in dict.fromkeys(lemma.goals):
             module = f"M{len(modules)}"
             text = _generated(prover, replace(lemma, goals=(goal,)))
             modules.append(f"Module {module}. (* {lemma.name} *)\n{text}End {module}.")
-            facts.append(
-                _fact(
-                    f"fact_{module}",
-                    module,
-                    goal,
-                    prover.known[goal],
-                    [names[p] for p in dict.fromkeys(lemma.premises)],
-                )
-            )
+            stated = f"Lemma fact_{module} : BND {translated(goal)} {_interval(prover.known[goal])}."
+            facts += [stated, _application(module, lemma, [names[p] for p in dict.fromkeys(lemma.premises)])]
             names[goal] = f"fact_{module}"
-    used = {*re.findall(r"\b[A-Za-z]\w*", " ".join(prover.reasons))}
-    free = sorted(used - {*units} - defined)
-    lines = [
-        HEADER.replace("{title}", title.replace("*)", "* )")),
-        *modules,
-        "",
-        "Section Plan.",
-        f"Variables {' '.join(free)} : R.",
-    ]
-    if units:
-        lines.append(f"Variables {' '.join(sorted({angle for _, angle in units.values()}))} : R.")
-    lines += [f"Let {unit} : R := {function} {angle}." for unit, (function, angle) in units.items()]
-    for expression in prover.reasons:
-        lines += _premise(names[expression], expression, prover.known[expression], units)
-    claims = [f"(Rabs {translated(goal)} <= {_real(prover.known[goal].magnitude)})%R" for goal in goals]
-    proofs = " ".join(f"- assert (H := {names[goal]}); apply Rabs_le; plain." for goal in goals)
-    statement = " /\\ ".join(claims)
-    lines += ["", *facts, "", f"Theorem bounds : {statement}.", f"Proof. repeat split. {proofs} Qed.", "End Plan.", ""]
-    return "\n".join([*lines, "Check bounds.", "Print Assumptions bounds.", ""])
+    claims, proofs = [], []
+    for n, goal in enumerate(goals):
+        most = _real(prover.known[goal].magnitude)
+        readings.append(f"Lemma most_{n} : forall x, BND x {_interval(prover.known[goal])} -> (Rabs x <= {most})%R.")
+        readings.append("Proof. intros. apply Rabs_le. plain. Qed.")
+        claims.append(f"(Rabs {translated(goal)} <= {most})%R")
+        proofs.append(f"- exact (most_{n} _ {names[goal]}).")
+    declared = {name: text for table in tables for name, text in table.definitions().items()}
+    used = [*re.findall(r"\b[A-Za-z]\w*", " ".join(prover.reasons)), *(angle for _, angle in units.values())]
+    free = sorted({*used} - {*units} - {*defined} - {*declared})
+    digits, lowest = FLOATS[prover.float_format]
+    parts = {"title": title.replace("*)", "* )"), "required": REQUIRED * bool(tables), "digits": digits}
+    header = HEADER
+    for name, text in {**parts, "lowest": lowest}.items():
+        header = header.replace(f"{{{name}}}", text)
+    lines = [header, *modules, ""]
+    if tables:
+        checked = [line for table in tables for line in table.lemmas(prover.known)]
+        lines += [TABLES, *checked, "End Tables.", ""]
+    lines += [*readings, "", "Section Plan.", f"Variables {' '.join(free)} : R.", *declared.values()]
+    for unit, (function, angle) in units.items():
+        lines.append(f"Variable {unit} : R. Hypothesis def_{unit} : ({unit} = {function} {angle})%R.")
+    statement = " /\\ ".join(claims) or "True"
+    theorem = [f"Theorem bounds : {statement}.", f"Proof. repeat split. {' '.join(proofs)} Qed."]
+    lines += [*premises, "", *facts, "", *theorem, "End Plan.", "", "Check bounds.", "Print Assumptions bounds.", ""]
+    return "\n".join(lines)
 
 
 def _generated(prover: Prover, lemma: Lemma) -> str:
@@ -121,32 +161,30 @@ def _generated(prover: Prover, lemma: Lemma) -> str:
     return done.stdout.replace("Require Import Gappa.Gappa_library.\n", "")
 
 
-def _fact(name: str, module: str, goal: str, ends: Ends, premises: Sequence[str]) -> str:
-    """Return a lemma that applies the one in a module to what is known."""
-    joined = premises[0]
-    for each in premises[1:]:
-        joined = f"(conj {joined} {each})"
+def _application(module: str, lemma: Lemma, premises: Sequence[str]) -> str:
+    """Return the proof that applies the lemma of a module, in which definitions are written out, to what is known."""
+    joined = ""
+    for each in [*premises, "outside"]:
+        joined = f"(conj {joined} {each})" if joined else each
+    rewriting = ", ".join(f"?def_{name}" for name, _ in reversed(lemma.definitions))
+    rewritten = f"rewrite {rewriting} in all; " if rewriting else ""
     return (
-        f"Lemma {name} : BND {translated(goal)} {_interval(ends)}.\n"
-        f"Proof. apply inside; intro outside; eapply {module}.l1; [.. | exact (conj {joined} outside)]; identity. Qed."
+        f"Proof. apply inside; intro outside; assert (all := {joined}); {rewritten}"
+        f"eapply {module}.l1; [.. | exact all]; identity. Qed."
     )
 
 
-def _premise(name: str, expression: str, ends: Ends, units: dict[str, tuple[str, str]]) -> list[str]:
-    """Return a premise: a fact about sines and cosines with its proof, any other as a hypothesis."""
-    bound = f"Lemma {name} : BND {translated(expression)} {_interval(ends)}."
-    if expression in units:
+def _proof_of_unit(expression: str, units: dict[str, tuple[str, str]]) -> str:
+    """Return the proof of a premise about sines and cosines alone; nothing of any other."""
+    pair = [name for name in re.findall(r"[A-Za-z]\w*", expression) if name in units]
+    rewriting = f"rewrite {', '.join(f'?def_{unit}' for unit in dict.fromkeys(pair))}."
+    if [expression] == pair:
         function, angle = units[expression]
-        return [bound, f"Proof. assert (H := {function.upper()}_bound {angle}). fold {expression} in H. plain. Qed."]
-    if ends == Ends(Fraction(1), Fraction(1)):  # c * c + s * s
-        angle = next(angle for unit, (_, angle) in units.items() if re.search(rf"\b{unit}\b", expression))
-        return [bound, f"Proof. assert (H := sin2_cos2 {angle}). unfold Rsqr in H. {_unfold(units)} plain. Qed."]
-    plain = f"Hypothesis given_{name} : ({_real(ends.low)} <= {translated(expression)} <= {_real(ends.high)})%R."
-    return [plain, bound, f"Proof. assert (H := given_{name}). plain. Qed."]
-
-
-def _unfold(units: dict[str, tuple[str, str]]) -> str:
-    return f"unfold {', '.join(units)}."
+        other = "cos" if "sin" in function else "sin"
+        return f"{rewriting} apply (unit_range _ ({other} {angle})). circle {angle}."
+    if len(pair) == 4 and expression == circle(pair[0], pair[2]):
+        return f"{rewriting} apply unit_circle. circle {units[pair[0]][1]}."
+    return ""
 
 
 def _interval(ends: Ends) -> str:

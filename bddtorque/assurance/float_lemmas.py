@@ -83,6 +83,19 @@ class FloatLemmas:
                     pass
         return [self._output(j, output) for j, output in enumerate(self.plan.outputs, 1)]
 
+    def angles(self) -> dict[str, tuple[str, str]]:
+        """Return, of each t{k} that is one, whether it is ``"sin"`` or ``"cos"`` and a name for its angle."""
+        names: dict[tuple[int, Fraction], str] = {}
+        return {
+            f"t{k}": ("cos" if wire.cosine else "sin", names.setdefault((wire.word, wire.rest), f"phi{len(names) + 1}"))
+            for k in self.plan.read
+            if isinstance(wire := self.plan.wires[k], Sine)
+        }
+
+    def output_errors(self) -> list[str]:
+        """Return the expressions of the errors of all outputs."""
+        return [self._output_error(j, output) for j, output in enumerate(self.plan.outputs, 1)]
+
     def held(self, k: int) -> str:
         """Return the name of the float of a wire."""
         return f"f{self.same.get(k, k)}"
@@ -244,10 +257,12 @@ class FloatLemmas:
         return facts, made, " + ".join([turned, *rests]), ideal
 
     def _output(self, place: int, output: FloatOutput) -> Ends:
-        wire, word = output.wire, f"aout{place}"
-        error = f"({word} - {self.ideal(wire)})"
+        wire, word, error = output.wire, f"aout{place}", self._output_error(place, output)
         hint = Hint(error, f"({word} - {self.held(wire)}) + {self.error(wire)}")
         definitions = ((word, f"half_even({self.held(wire)})"),)
         about = f"output {output.name}"
         self.prover.prove(Lemma(f"output_{place}", about, self._known(wire), (error,), definitions, (hint,)))
         return self.prover.known[error]
+
+    def _output_error(self, place: int, output: FloatOutput) -> str:
+        return f"(aout{place} - {self.ideal(output.wire)})"

@@ -14,6 +14,7 @@ from os import PathLike
 
 import numpy as np
 
+from bddtorque.assurance.coq_tables import cosine_tables
 from bddtorque.assurance.coq_theorem import coq_file
 from bddtorque.assurance.float_lemmas import FORMATS, FloatLemmas
 from bddtorque.assurance.lemmas import OPTIONS, Ends, Prover
@@ -77,7 +78,7 @@ def prove_with_gappa(
     progress
         Told of every closed lemma.
     coq
-        Whether to write the theorem for Coq too; of targets ``"integer"`` and ``"tables"``.
+        Whether to write the theorem for Coq too.
 
     Raises
     ------
@@ -91,8 +92,6 @@ def prove_with_gappa(
         raise BddTorqueError(
             "Gappa cannot prove this model: its words come from a function that the file does not hold"
         )
-    if coq and isinstance(plan, FloatPlan):
-        raise BddTorqueError("a theorem for Coq needs a plan in words: compile for target 'integer' or 'tables'")
     try:
         with within_floats(model.source.kind, model.name):
             draft, how = redraft(model)
@@ -120,8 +119,10 @@ def prove_with_gappa(
         detail = f"{bound.total:.4f} by Gappa, {bound.certificate:.4f} in the file"
         checks.append(Check(bound.name, bound.holds, detail))
     theorem = ""
-    if coq and isinstance(lemmas, WordLemmas):
-        theorem = coq_file(f"{one_line(model.name)}, {model.digest}", prover, lemmas.angles(), lemmas.output_errors())
+    if coq:
+        title = f"{one_line(model.name)}, {model.digest}"
+        checked = cosine_tables(lemmas, model.tables) if isinstance(lemmas, WordLemmas) else []
+        theorem = coq_file(title, prover, lemmas.angles(), lemmas.output_errors(), checked)
     return GappaProof(tuple(checks), bounds, len(prover.lemmas), _script(model, prover, bounds), theorem)
 
 

@@ -7,25 +7,25 @@ from collections.abc import Sequence
 from bddtorque.assurance.lemmas import Hint, Lemma
 from bddtorque.graph.graph import Op, kept
 from bddtorque.plan.blocks import FunctionBlock
-from bddtorque.plan.bound import Angle, turning_of
+from bddtorque.plan.bound import Angle, quarters_of
 from bddtorque.plan.plan import Plan
 from bddtorque.plan.wires import Lookup
 
 
-def angle_of(plan: Plan, lookup: Lookup) -> tuple[Angle, bool] | None:
-    """Return the angle that a table gives the sine (True) or cosine (False) of, or None if it is neither.
+def angle_of(plan: Plan, lookup: Lookup) -> tuple[Angle, int] | None:
+    """Return an angle and the quarter turns, 0 to 3, of which together a table gives the cosine, or None if it is none.
 
-    Beside the angles that `turning_of` knows, that is any function of the words: the tables of cos(2·q) and of sin(2·q)
+    Beside the angles that `quarters_of` knows, that is any function of the words: the tables of cos(2·q) and sin(2·q)
     read the same words and have the same function inside.
     """
-    block, known = plan.blocks[lookup.block], turning_of(plan, lookup)
+    block, known = plan.blocks[lookup.block], quarters_of(plan, lookup)
     if known is not None or not isinstance(block, FunctionBlock):
         return known
     (output,), nodes = block.graph.outputs, block.graph.nodes
     node = nodes[output >> 1]
     if output & 1 or node.op not in (Op.SINE, Op.COSINE):
         return None
-    return (lookup.wires, block.arguments, kept(nodes, [node.left], ["angle"])), node.op is Op.SINE
+    return (lookup.wires, block.arguments, kept(nodes, [node.left], ["angle"])), 3 if node.op is Op.SINE else 0
 
 
 def turn_lemma(name: str, units: Sequence[str], vector: Sequence[str], premises: Sequence[str]) -> tuple[Lemma, str]:

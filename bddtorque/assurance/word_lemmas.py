@@ -72,8 +72,8 @@ class WordLemmas:
     facts: Sequence[BlockFacts]
     prover: Prover
     exact_wires: set[int] = field(default_factory=set)
-    units: dict[int, tuple[str, Fraction, Angle, bool]] = field(default_factory=dict)
-    """Of look-ups of a sine or cosine: u, 1/lsb, the angle, and whether it is the sine."""
+    units: dict[int, tuple[str, Fraction, Angle, int]] = field(default_factory=dict)
+    """Of look-ups of a sine or cosine: u, 1/lsb, the angle, and the quarter turns more of which it is the cosine."""
     turned: dict[int, list[_Turned]] = field(default_factory=dict)
     """Of products: each way to read them as a sine or cosine times something that has an error."""
 
@@ -106,11 +106,11 @@ class WordLemmas:
         return found
 
     def angles(self) -> dict[str, tuple[str, str]]:
-        """Return, of each u{k}, whether it is ``"sin"`` or ``"cos"`` and a name for its angle."""
+        """Return, of each u{k}, its function, such as ``"cos"`` or ``"- sin"``, and a name for its angle."""
         names: dict[Angle, str] = {}
         return {
-            unit: ("sin" if sine else "cos", names.setdefault(angle, f"phi{len(names) + 1}"))
-            for unit, _, angle, sine in self.units.values()
+            unit: (("cos", "- sin", "- cos", "sin")[quarters], names.setdefault(angle, f"phi{len(names) + 1}"))
+            for unit, _, angle, quarters in self.units.values()
         }
 
     def output_errors(self) -> list[str]:
@@ -294,9 +294,9 @@ class WordLemmas:
         taken: set[int] = set()
         for i in parts:
             for way in [_Turned(i)] if i in self.units else self.turned.get(i, ()):
-                _, _, angle, sine = self.units[way.lookup]
+                _, _, angle, quarters = self.units[way.lookup]
                 if not errors or (way.other is not None and way.other not in self.exact_wires):
-                    ways.setdefault(angle, {False: {}, True: {}})[sine][i] = way
+                    ways.setdefault(angle, {False: {}, True: {}})[quarters % 2 == 1][i] = way
         for both in ways.values():
             # one look-up of the cosine and one of the sine: those that most summands have
             chosen = []

@@ -221,21 +221,31 @@ def _summed(wire: Sum | Output, terms: Sequence[tuple[_Known, int]], errors: dic
 
 
 def turning_of(plan: Plan, lookup: Lookup) -> tuple[Angle, bool] | None:
-    """Return the angle of a word that is ± its sine (True) or cosine (False), or None if it is neither.
+    """Return the angle of a word that is ± its sine (True) or cosine (False), or None if it is neither."""
+    found = quarters_of(plan, lookup)
+    return None if found is None else (found[0], found[1] % 2 == 1)
 
-    Sines are mostly cosines of a quarter turn less, from the same table: a quarter turn makes one of the other.
+
+def quarters_of(plan: Plan, lookup: Lookup) -> tuple[Angle, int] | None:
+    """Return an angle and the quarter turns, 0 to 3, of which together a word is the cosine, or None if it is none.
+
+    Sines are mostly cosines of a quarter turn less, from the same table: sin x = cos(x + 3·90°), −f(x) = f(x + 2·90°).
     """
     block = plan.blocks[lookup.block]
     if len(lookup.wires) != 1 or not isinstance(block, FunctionBlock):
         return None
-    node = block.graph.nodes[block.graph.outputs[0] >> 1]
+    output = block.graph.outputs[0]
+    node = block.graph.nodes[output >> 1]
     if node.op not in (Op.SINE, Op.COSINE) or block.graph.nodes[node.left >> 1].op is not Op.INPUT:
         return None
     (argument,) = block.arguments
     if argument.kind != "angle":
         return None
     words, quarters = _words(plan, lookup.wires[0], argument)
-    return (*words, argument.bits, argument.scale, argument.centre), bool((quarters + (node.op is Op.SINE)) % 2)
+    turns = int(argument.scale) * quarters + 2 * (output & 1)  # there are quarters only at a scale of ±1
+    if node.op is Op.SINE:
+        turns += 3 + 2 * (node.left & 1)
+    return (*words, argument.bits, argument.scale, argument.centre), turns % 4
 
 
 def _words(plan: Plan, wire: int, argument: Argument) -> tuple[Angle, int]:

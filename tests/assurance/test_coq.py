@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 from compiled import compiled
 
-import bddtorque as bt
 from bddtorque.assurance.coq_theorem import translated
 from bddtorque.assurance.gappa_proof import prove_with_gappa
 
@@ -26,43 +25,61 @@ def coq(text: str, folder: Path) -> subprocess.CompletedProcess[str]:
 def has_coq() -> bool:
     if shutil.which("coqc") is None:
         return False
-    test = "Require Import Gappa.Gappa_library. From Flocq Require Import Core."
+    test = "Require Import Gappa.Gappa_library. From Flocq Require Import Core. From Interval Require Float_full."
     found = subprocess.run(["coqtop", "-q"], input=test, capture_output=True, text=True, check=False)
     return "Error" not in found.stdout + found.stderr
 
 
 @gappa
 @pytest.mark.everything
-def test_the_theorem_of_the_two_joint_arm(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("bits", "target", "place"),
+    [
+        (8, "integer", r"(entries_0 : list Z := \[1638)"),  # an entry that is not the cosine
+        (12, "float", r"(Hypothesis given_\w+ : \(\(-)"),  # a sine that is further off than it may be
+    ],
+)
+def test_the_theorem_of_the_two_joint_arm(tmp_path: Path, bits: int, target: str, place: str) -> None:
     if not has_coq():
-        pytest.skip("coq, libcoq-gappa or libcoq-flocq is not installed")
-    proof = prove_with_gappa(compiled("planar2r", bits=12, target="integer"), coq=True)
+        pytest.skip("coq, libcoq-gappa, libcoq-flocq or libcoq-interval is not installed")
+    proof = prove_with_gappa(compiled("planar2r", bits=bits, target=target), coq=True)
     done = coq(proof.theorem, tmp_path)
     assert done.returncode == 0, done.stderr
     axioms = done.stdout.split("Axioms:")[1]
     assert {name.rsplit(".")[-1] for name in re.findall(r"^(\S+)\s*:", axioms, re.MULTILINE)} <= REAL_AXIOMS
-    # with a table that is further off than it may be, the proof fails
-    wider = re.sub(r"(Hypothesis given_\w+ : \(\()-?\d+ / ", r"\g<1>-9250751841667275 / ", proof.theorem, count=1)
-    assert wider != proof.theorem
-    assert coq(wider, tmp_path).returncode == 1
+    wrong, count = re.subn(place, r"\g<1>9", proof.theorem, count=1)
+    assert count
+    assert coq(wrong, tmp_path).returncode == 1
 
 
 @gappa
-def test_nothing_is_admitted() -> None:
-    """Each hypothesis of the theorem is a premise; every fact has a proof."""
-    proof = prove_with_gappa(compiled("planar2r", bits=6, target="integer"), coq=True)
+def test_no_premise_about_a_table_of_cosines_remains() -> None:
+    model = compiled("planar2r", bits=6, target="integer")
+    theorem = prove_with_gappa(model, coq=True).theorem
+    (entries,) = re.findall(r"Definition entries_0 : list Z := \[(.*)\]", theorem)
+    assert [*map(int, entries.split("; "))] == model.tables[0].values.tolist()
+    given = re.findall(r"Hypothesis given_\w+ : \(\((-?\d+)\) <= \((\w+)\)%R <= \((\d+)\)\)%R", theorem)
+    assert len(given) == theorem.count("Hypothesis given_") == 6  # positions, velocities and accelerations
+    assert {(low, high) for low, _, high in given} == {("-32", "31")}
+
+
+@gappa
+@pytest.mark.parametrize("target", ["integer", "float"])
+def test_nothing_is_admitted(target: str) -> None:
+    """Each hypothesis of the theorem is a premise or defines a variable, once; every fact has a proof."""
+    proof = prove_with_gappa(compiled("planar2r", bits=6, target=target), coq=True)
     plan = proof.theorem.split("Section Plan.")[1]
     assert not re.search(r"\b(Admitted|admit|Axiom|Parameter|Conjecture)\b", proof.theorem)
-    stated = re.findall(r"^Hypothesis (\w+)", plan, re.MULTILINE)
-    assert stated
-    assert all(name.startswith("given_premise_") for name in stated)
+    stated = re.findall(r"Hypothesis (\w+)", plan)
+    definitions = re.findall(r"Variable (\w+) : R. Hypothesis def_(\w+) : [(]?(\w+) = (.*)$", plan, re.MULTILINE)
+    assert {name for name in stated if not name.startswith("given_premise_")} == {
+        f"def_{name}" for name, *_ in definitions
+    }
+    assert len({name for name, *_ in definitions}) == len(definitions)
+    for name, *same, expression in definitions:  # no equation that could be false
+        assert same == [name, name]
+        assert not re.search(rf"\b{name}\b", expression)
     assert plan.count("\nLemma ") == plan.count("Qed.") - 1
-
-
-@gappa
-def test_floats_are_refused() -> None:
-    with pytest.raises(bt.BddTorqueError, match="integer"):
-        prove_with_gappa(compiled("planar2r", bits=12, target="float"), coq=True)
 
 
 @pytest.mark.parametrize(

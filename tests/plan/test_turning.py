@@ -2,17 +2,21 @@
 
 import math
 from fractions import Fraction
+from types import SimpleNamespace
 
 import numpy as np
+import pytest
 from examples_tried import examples
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 from plan_samples import LARGEST, Sample, found_and_proved
 
 from bddtorque.base.errors import BddTorqueError
+from bddtorque.graph.graph import Graph, Node, Op
 from bddtorque.graph.tracer import Tracer
-from bddtorque.plan.bound import compose, planned_facts, turning_of
-from bddtorque.plan.wires import Lookup
+from bddtorque.plan.blocks import FunctionBlock
+from bddtorque.plan.bound import compose, planned_facts, quarters_of, turning_of
+from bddtorque.plan.wires import AngleSum, Input, Lookup
 from bddtorque.planner.budget import plan_network
 from bddtorque.planner.builder import Target
 from bddtorque.words.argument import Argument
@@ -79,6 +83,22 @@ def test_sine_and_cosine_of_one_angle_are_recognised_and_told_apart():
     for angle, sine in lookups(plan):
         angles.setdefault(angle, set()).add(sine)
     assert sorted(map(sorted, angles.values())) == [[False], [False, True]]
+
+
+@pytest.mark.parametrize("op", [Op.SINE, Op.COSINE])
+@pytest.mark.parametrize(("sign", "inner"), [(0, 0), (0, 1), (1, 0), (1, 1)])
+@pytest.mark.parametrize(("scale", "centre"), [(1, Fraction(0)), (-1, Fraction(0)), (-1, Fraction(1, 3))])
+@pytest.mark.parametrize("constant", [0, -16, 32, 16])
+def test_words_are_cosines_of_their_angle_and_quarter_turns(op, sign, inner, scale, centre, constant):
+    graph = Graph((Node(Op.INPUT, name="x0"), Node(op, inner)), (2 + sign,), ("f",))
+    block = FunctionBlock(graph, (Argument("angle", 6, Fraction(scale), centre),), Fraction(1), -1, 1)
+    lookup = Lookup("f", 0, (1,))
+    wires = (Input("a", 6, True), AngleSum("a + constant", 6, ((0, 1, 0),), constant), lookup)
+    angle, quarters = quarters_of(SimpleNamespace(blocks=(block,), wires=wires), lookup)
+    assert angle == (0, 6, scale, centre)
+    words = np.arange(-32, 32)
+    true = np.cos(2 * np.pi * scale * words / 64 + float(centre) + quarters * np.pi / 2)
+    np.testing.assert_allclose(block.units([words + constant]).value, true, atol=1e-12)
 
 
 def test_sums_of_angles_are_other_angles():
