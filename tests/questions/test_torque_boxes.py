@@ -21,7 +21,7 @@ from bddtorque.dynamics.newton_euler import WRENCH, newton_euler
 from bddtorque.dynamics.terms import FIFTH_COSINES, FIFTH_SINES, sample_coefficients
 from bddtorque.proof.arc_controls import arc_controls, halvings
 from bddtorque.proof.box_bounds import BoxBounds
-from bddtorque.proof.control_points import corner_bounds
+from bddtorque.proof.control_points import corner_bounds, size_bounds
 from bddtorque.proof.motion_forms import largest_motions
 from bddtorque.proof.motion_rows import motion_rows
 from bddtorque.proof.sample_errors import FURTHEST_CONTROL, rounding_loss, sample_errors
@@ -94,7 +94,7 @@ def test_coefficients_of_sums_of_angles_are_the_torque(name: str) -> None:
         points = BoxBounds(own, [True] * len(own.positions), 1)
         at = np.linalg.solve(own.turned, x[:n])[own.positions].tolist()
         points.take(at, at)
-        assert points.bound(0, -math.inf, -1)[0] == pytest.approx(tau[place], abs=1e-8 * own.total)
+        assert points.bound(0, -math.inf)[0] == pytest.approx(tau[place], abs=1e-8 * own.total)
 
 
 @pytest.mark.parametrize("name", ["stanford", "planar3r_b"])
@@ -222,7 +222,8 @@ def test_a_box_is_bounded_whatever_is_aimed_at(name: str) -> None:
     low, top = (each[7].tolist() for each in search._open[:2])
     points = BoxBounds(search._own, search._turning.tolist(), 2)
     points.take(low, top)
-    closest, at = points.bound(0, -math.inf, -1)
+    closest, at = points.bound(0, -math.inf)
+    assert at >= 0
     middle = np.zeros((50, 3 * n))
     middle[:, n:] = np.random.default_rng(1).choice([-1.0, 1.0], (50, 2 * n)) * high[n:]
     middle[:, search._own.positions] = np.random.default_rng(2).uniform(low, top, (50, len(low)))
@@ -230,9 +231,9 @@ def test_a_box_is_bounded_whatever_is_aimed_at(name: str) -> None:
     least = bt.inverse_dynamics(robot, *np.split(middle, 3, axis=1))[:, 1].max()
     assert least <= closest
     for aim in (0.5, 0.9, 0.99, 1.0, 1.0001, 1.01, 1.5, 10.0):
-        for hint in (-1, at, 0, 5 ** len(low) - 1):
-            bound, _ = points.bound(0, aim * closest, hint)
-            assert closest * (1 - 1e-9) <= bound <= max(closest * (1 + 1e-9), aim * closest)
+        points.take(low, top)
+        bound, _ = points.bound(0, aim * closest)
+        assert closest * (1 - 1e-9) <= bound <= max(closest * (1 + 1e-9), aim * closest)
 
 
 @pytest.mark.parametrize("direction", [1, -1])
@@ -267,10 +268,9 @@ def _largest_form(form: np.ndarray, even: bool) -> tuple[float, np.ndarray]:
     square = np.empty((count, count))
     room = (square, square.copy(), *np.empty((3, count)), np.empty(count, np.int64), np.empty(count**2, np.int64))
     layout, roles = np.arange(count**2).reshape(-1, 1), (rows, nothing, np.array([-1]))
-    top = np.array([math.inf])
-    bound, first = largest_motions(form.ravel(), np.array([0]), top, layout, roles, even, room, at)
-    assert first == 0
-    return bound, at
+    known = np.array([math.inf])
+    assert largest_motions(form.ravel(), np.array([0]), known, layout, roles, even, room, at) == 0
+    return float(known[0]), at
 
 
 @pytest.mark.parametrize("even", [True, False])
@@ -303,18 +303,46 @@ def test_bounds_by_corners_are_the_best_corners() -> None:
         rows[np.tril_indices(count)] = np.arange(len(values) - 2)
         shares = np.zeros((len(values), 2))
         shares[np.diag(rows)], shares[-2], shares[-1] = 0.5, (0.0, 1.0), (1.0, 0.0)
-        room = (np.empty((len(values), 1)), np.empty((count, 1)), *np.empty((4, 1)), np.empty(count))
-        made = np.empty(1, np.int64), np.empty(1)
-        starts, lanes = np.arange(len(values))[None], np.zeros((len(values), 1), np.int64)
-        here = np.empty(len(values), np.int64)
-        found, skipped = corner_bounds(values, starts, lanes, shares, rows, 0, -math.inf, (*room, here), made)
-        assert (found, skipped) == (1, -math.inf)
+        numbers = tuple(np.empty((3, 1), np.int64))
+        room = (np.empty((len(values), 1)), np.empty((count, 1)), *np.empty((3, 1)), np.empty(count), numbers)
+        starts, lanes, known = np.arange(len(values))[None], np.zeros((len(values), 1), np.int64), np.empty(1)
+        size_bounds(values, starts, lanes, shares, room, known)
         off = np.tril(form, -1)
-        best = max(float(np.array(x) @ off @ np.array(x)) for x in product((-1.0, 1.0), repeat=count))
-        least = np.maximum(np.diag(form), 0.0).sum() + abs(values[-2]) + values[-1] + best
-        assert made[1][0] == pytest.approx(least, abs=1e-12)
-        found, skipped = corner_bounds(values, starts, lanes, shares, rows, 0, least + 1e-9, (*room, here), made)
-        assert found == 0 and skipped == pytest.approx(least, abs=1e-9)
+        others = np.maximum(np.diag(form), 0.0).sum() + abs(values[-2]) + values[-1]
+        least = others + max(float(np.array(x) @ off @ np.array(x)) for x in product((-1.0, 1.0), repeat=count))
+        size = float(known[0])
+        assert size == pytest.approx(others + np.abs(off).sum(), abs=1e-12) and size >= least - 1e-12
+        corner_bounds(values, starts, lanes, shares, rows, size, room, known)
+        assert known[0] == size  # not above the floor
+        corner_bounds(values, starts, lanes, shares, rows, -math.inf, room, known)
+        assert known[0] == pytest.approx(least, abs=1e-12)
+
+
+@pytest.mark.parametrize("name", ["stanford", "ur5"])
+def test_what_is_known_of_a_box_holds_for_its_halves(name: str) -> None:
+    """No motion has more at a control point of a half than the mean of the bounds that the whole box has."""
+    robot = bt.load_robot(name)
+    high = np.repeat([math.pi, 2.0, 5.0], len(robot.joints))
+    search = _search(robot, 1, 1, -high, high)
+    own, turning, rng = search._own, search._turning.tolist(), np.random.default_rng(7)
+    alone, halves = (BoxBounds(own, turning, levels) for levels in (1, 4))
+    motions = np.ones((200, len(halves.motion) + 1))
+    motions[:, :-1] = rng.choice([-1.0, 0.3, 1.0], (200, len(halves.motion)))
+    weights = motions[:, own.factors[0]] * motions[:, own.factors[1]]
+    for number in rng.integers(0, len(search._open[0]), examples(4)):
+        low, top = (each[number].tolist() for each in search._open[:2])
+        halves.take(low, top)
+        aim = 0.9 * halves.bound(0, -math.inf)[0]
+        for level, axis in enumerate(rng.integers(0, len(low), 3).tolist()):
+            radius, upper = 0.5 * (top[axis] - low[axis]), bool(level % 2)
+            halves.halve(level, axis, radius, upper, aim)
+            (low if upper else top)[axis] = low[axis] + radius
+            alone.take(low, top)
+            values = alone._buffers[alone._first][alone._starts[:, :, None] + alone._lanes]
+            reached = np.einsum("km,bmp->kbp", weights, values).max(axis=0).ravel()
+            assert (reached <= halves._known[level + 1] + 1e-9 * own.total).all()
+            bound, _ = halves.bound(level + 1, aim)
+            assert reached.max() - 1e-9 * own.total <= bound <= max(alone.bound(0, aim)[0], aim) + 1e-9 * own.total
 
 
 def test_a_sum_of_velocities_is_no_sum_of_squares() -> None:
