@@ -19,6 +19,7 @@ from bddtorque.dynamics.chain import chain_of
 from bddtorque.laws.joint_friction import friction_reach
 from bddtorque.proof.box_bounds import BoxBounds
 from bddtorque.proof.motion_rows import MotionRows, motion_rows
+from bddtorque.proof.sample_errors import HALVINGS
 from bddtorque.robots.robot import Robot
 from bddtorque.words import Format
 from bddtorque.words.bounded import Interval
@@ -34,11 +35,11 @@ UNKNOWN, POINT = -1, -2
 """In place of the position to halve: of a box that has no bound yet, and of one that cannot be halved."""
 WIDEST = TURN / 4
 """Of an arc at first: control points of wider ones are too far out."""
-FEW_LEVELS, LEVELS = 4, 7
+FEW_LEVELS, LEVELS = 4, HALVINGS + 1
 """Of boxes that are made one out of the other: the box itself, its halves, theirs, ...
 
-What is known of control points goes down with them. Fewer levels are for those who may not look at that many boxes out of
-every open one: they need the worst ones halved first.
+What is known of control points goes down with them. Fewer levels are for those who may not look at so many boxes out
+of every open one: they need the worst ones halved first.
 """
 AT_ONCE = 16
 """Boxes that are taken up between two looks at whether to go on, at most; fewer where each becomes more."""

@@ -24,7 +24,7 @@ from bddtorque.proof.box_bounds import BoxBounds
 from bddtorque.proof.control_points import corner_bounds, size_bounds
 from bddtorque.proof.motion_forms import largest_motions
 from bddtorque.proof.motion_rows import motion_rows
-from bddtorque.proof.sample_errors import FURTHEST_CONTROL, rounding_loss, sample_errors
+from bddtorque.proof.sample_errors import FURTHEST_CONTROL, gamma, rounding_loss, sample_errors
 from bddtorque.proof.torque_boxes import WIDEST, TorqueSearch, input_ends, torque_search
 from bddtorque.questions import Work, largest, saturating, smallest, subject
 from bddtorque.questions.conditions import words_within
@@ -154,6 +154,54 @@ def test_control_points_are_off_by_no_more_than_is_counted() -> None:
                     own = found[:, 2 * times - 1 + column]
                     assert max(abs(a - b) for a, b in zip(own, exact, strict=True)) <= 400 * 2.0**-53
         assert np.abs(found).max() <= FURTHEST_CONTROL
+
+
+def test_means_of_halves_are_off_by_no_more_than_is_counted() -> None:
+    """See `rounding_loss`: 69 units of themselves."""
+    for radius in (WIDEST / 2 * (1 + 1e-9), *np.random.default_rng(8).uniform(1e-3, WIDEST / 2, 5)):
+        with mpmath.workdps(40):
+            c = mpmath.cos(mpmath.mpf(float(radius)))
+            weights = [1, 4 * c, 2 + 4 * c * c, 4 * c, 1]
+            for k, row in enumerate(halvings(float(radius))[0]):
+                exact = [math.comb(4 - i, 4 - k) * w if i <= k else 0 for i, w in enumerate(weights)]
+                for own, part in zip(row.tolist(), exact, strict=True):
+                    assert abs(own - part / sum(exact)) <= 69 * 2.0**-53 * part / sum(exact)
+
+
+def test_roundings_multiply_to_no_more_than_gamma() -> None:
+    """Terms of all orders: (1 + u)^n and its inverse, exactly; and counts of steps one after the other add up."""
+    u = Fraction(1, 2**53)
+    for count in (1, 2, 70, 9870, 20_000):
+        bound = Fraction(gamma(count)) * (1 + 2 * u)  # which is itself rounded
+        assert (1 + u) ** count - 1 <= bound and 1 / (1 - u) ** count - 1 <= bound
+        assert count * u < bound <= count * u * (1 + 2 * (count + 2) * u)
+
+
+def _alone(rows: int, motions: int) -> tuple[Any, Any, Any]:
+    """Return where rows of one control point are, its lanes, and room to work in."""
+    room = np.empty((rows, 1)), np.empty((motions, 1)), *np.empty((3, 1)), np.empty(motions)
+    return np.arange(rows)[None], np.zeros((rows, 1), np.int64), (*room, tuple(np.empty((3, 1), np.int64)))
+
+
+def test_corners_lose_no_more_than_is_counted() -> None:
+    """Eight motions, as seven joints have, beside fractions; numbers of very different sizes round at every step."""
+    rng = np.random.default_rng(9)
+    rows = np.full((8, 8), -1)
+    rows[np.tril_indices(8)] = np.arange(36)
+    shares = np.zeros((36, 2))
+    shares[np.diag(rows)] = 0.5
+    for _ in range(3):
+        values = rng.normal(size=36) * 2.0 ** rng.uniform(-20, 0, 36)
+        exact = [Fraction(each) for each in values.tolist()]
+        squares = sum(max(exact[m], Fraction(0)) for m in np.diag(rows).tolist())
+        best = max(
+            sum(exact[rows[j, k]] * x[j] * x[k] for j in range(8) for k in range(j))
+            for x in product((1,), *[(-1, 1)] * 7)
+        )
+        starts, lanes, room = _alone(36, 8)
+        known = np.array([math.inf])
+        corner_bounds(values, starts, lanes, shares, rows, -math.inf, room, known)
+        assert abs(Fraction(float(known[0])) - squares - best) <= rounding_loss(0) * float(np.abs(values).sum())
 
 
 @pytest.mark.parametrize("name", ["planar2r", "scara", "stanford", "puma560", "ur5"])
@@ -303,9 +351,7 @@ def test_bounds_by_corners_are_the_best_corners() -> None:
         rows[np.tril_indices(count)] = np.arange(len(values) - 2)
         shares = np.zeros((len(values), 2))
         shares[np.diag(rows)], shares[-2], shares[-1] = 0.5, (0.0, 1.0), (1.0, 0.0)
-        numbers = tuple(np.empty((3, 1), np.int64))
-        room = (np.empty((len(values), 1)), np.empty((count, 1)), *np.empty((3, 1)), np.empty(count), numbers)
-        starts, lanes, known = np.arange(len(values))[None], np.zeros((len(values), 1), np.int64), np.empty(1)
+        (starts, lanes, room), known = _alone(len(values), count), np.empty(1)
         size_bounds(values, starts, lanes, shares, room, known)
         off = np.tril(form, -1)
         others = np.maximum(np.diag(form), 0.0).sum() + abs(values[-2]) + values[-1]
@@ -401,6 +447,42 @@ def test_extremes_are_close_and_saturation_is_decided() -> None:
     assert (count.low, count.high) == (0, 0) and count.certificate == "the certificate says cannot"
     again = largest(model, "tau1", work=300)
     assert again == top
+
+
+def test_a_state_that_answers_the_question_ends_the_search() -> None:
+    model = ARMS["planar3r_b"]
+    asked = subject(model, "tau1")
+    told: list[dict[str, int]] = []
+
+    def ends(state: dict[str, int]) -> bool:
+        told.append(state)
+        return True
+
+    found = bound_torque(model, asked, 1, work := Work(), ends=ends)
+    assert found is not None and found.boxes == 0 and not work.stopped
+    assert told == [found.state]  # found by climbing
+
+
+def test_a_torque_beyond_its_words_is_answered_without_boxes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Boxes of words would find it, too; of arms with many words they are left out."""
+    model = bt.compile("planar3r_b", bits=9, target="float", torque=10.0)
+    monkeypatch.setattr("bddtorque.questions.values.MOST_FREE_WORDS", 0)
+    monkeypatch.setattr("bddtorque.questions.bounding.good_state", lambda asked, *_: np.zeros(len(asked.inputs), int))
+    end = smallest(model, "tau1")
+    assert end.exact and end.clamped and end.word == -256 and end.detail == "a state reaches the end of the range"
+    monkeypatch.undo()
+    assert smallest(model, "tau1").word == -256
+
+
+def test_boxes_of_words_are_left_out_where_there_are_too_many_words(monkeypatch: pytest.MonkeyPatch) -> None:
+    model = ARMS["planar3r_b"]
+    first = largest(model, "tau1", work=100)
+    assert not first.detail.startswith("1 box of input words looked at")
+    monkeypatch.setattr("bddtorque.questions.values.MOST_FREE_WORDS", 8)
+    assert largest(model, "tau1", where="qd1=0", work=100).detail.count("1 box of") == 0  # eight words are free
+    found = largest(model, "tau1", work=100)
+    assert found.detail.startswith("1 box of input words looked at, and ")
+    assert max(found.value, first.value) <= min(found.bound, first.bound) <= 1.01 * first.value
 
 
 def test_little_work_is_little_work() -> None:
