@@ -95,27 +95,34 @@ def size_bounds(values: Any, starts: Any, lanes: Any, shares: Any, room: Any, kn
     starts, lanes
         Where each row has the control points of a block, (blocks, rows), and from there its lanes, (rows, width).
     shares
-        (rows, 2): what a value, and its magnitude, are multiplied with in the bound; none of them for products.
+        (rows, 2): what a value, and its magnitude, are multiplied with in the bound; none of them for products, whose
+        magnitudes count here.
     room
         Memory to work in.
     known
         Takes the bounds.
     """
-    totals, rows, width = room[2], lanes.shape[0], lanes.shape[1]
+    block, totals = room[0], room[2]
+    rows, width = lanes.shape
     for number in range(len(starts)):
         for p in range(width):
             totals[p] = 0.0
         for m in range(rows):
             start, once, size = starts[number, m], shares[m, 0], shares[m, 1]
-            if once == size == 0.0:
-                size = 1.0
-            if lanes[m, width - 1] == width - 1:  # one after the other
+            if number and start == starts[number - 1, m]:  # the same as in the block before
+                pass
+            elif lanes[m, width - 1] == width - 1:  # one after the other
                 for p in range(width):
-                    totals[p] += once * values[start + p] + size * abs(values[start + p])
+                    block[m, p] = values[start + p]
             else:
                 for p in range(width):
-                    value = values[start + lanes[m, p]]
-                    totals[p] += once * value + size * abs(value)
+                    block[m, p] = values[start + lanes[m, p]]
+            if once == 0.0:
+                for p in range(width):
+                    totals[p] += abs(block[m, p])
+            else:
+                for p in range(width):
+                    totals[p] += once * block[m, p] + size * abs(block[m, p])
         for p in range(width):
             known[number * width + p] = totals[p]
 

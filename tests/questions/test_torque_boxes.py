@@ -476,11 +476,11 @@ def test_a_torque_beyond_its_words_is_answered_without_boxes(monkeypatch: pytest
 
 def test_boxes_of_words_are_left_out_where_there_are_too_many_words(monkeypatch: pytest.MonkeyPatch) -> None:
     model = ARMS["planar3r_b"]
-    first = largest(model, "tau1", work=100)
+    first = largest(model, "tau1", work=30)
     assert not first.detail.startswith("1 box of input words looked at")
     monkeypatch.setattr("bddtorque.questions.values.MOST_FREE_WORDS", 8)
-    assert largest(model, "tau1", where="qd1=0", work=100).detail.count("1 box of") == 0  # eight words are free
-    found = largest(model, "tau1", work=100)
+    assert largest(model, "tau1", where="qd1=0", work=30).detail.count("1 box of") == 0  # eight words are free
+    found = largest(model, "tau1", work=30)
     assert found.detail.startswith("1 box of input words looked at, and ")
     assert max(found.value, first.value) <= min(found.bound, first.bound) <= 1.01 * first.value
 
