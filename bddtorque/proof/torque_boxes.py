@@ -73,7 +73,7 @@ class TorqueSearch:
         lows, highs = _first_boxes(own, self._turning, low, high)
         count = len(lows)
         self._open = [lows, highs, np.full(count, own.total), np.full(count, UNKNOWN)]
-        self._done = -math.inf
+        self._done = self._limit = -math.inf  # bounds of boxes that are done, and what none need be below
         self._points = BoxBounds(own, self._turning.tolist(), LEVELS)
         inputs = np.random.default_rng(place).uniform(low, high, (starts, len(low)))
         self._found = self._climb(inputs)
@@ -149,11 +149,12 @@ class TorqueSearch:
         goes_on
             Told of the boxes looked at since it was asked last; whether to go on.
         """
-        limit = -math.inf if enough is None else (self.direction * enough - self._rest) - 1e-9 * abs(enough)
+        if enough is not None:
+            self._limit = (self.direction * enough - self._rest) - 1e-9 * abs(enough)
         noise = self._rest - self._friction
         while True:
             best = self._found[0]
-            aim = max(limit, best + max(gap * abs(best) - noise, 0.5 * gap * abs(best), noise))
+            aim = max(self._limit, best + max(gap * abs(best) - noise, 0.5 * gap * abs(best), noise))
             bounds, axes = self._open[2:]
             wanted = (bounds > aim) & (axes > POINT)
             if not wanted.all():
@@ -207,20 +208,22 @@ class TorqueSearch:
         `left` and `motions` take the boxes left, and motions that their bounds have.
         """
         points, parents = self._points, [box]
+        # boxes below `aim` are done, but their bounds count; what was found meanwhile may be above it
+        floor = min(aim, max(self._limit, self._found[0]))
         points.take(box[0], box[1])
         if box[3] != UNKNOWN:  # what is known of its control points was not kept
-            points.bound(0, aim)
+            points.bound(0, floor)
         tasks = [(-1, False)] if box[3] == UNKNOWN else [(0, True), (0, False)]
         while tasks:
             parent, upper = tasks.pop()
             low, high, bound, axis = parents[max(parent, 0)]
             if parent >= 0:
                 least, greatest = low[axis], high[axis]
-                points.halve(parent, axis, 0.5 * (greatest - least), upper, aim)
+                points.halve(parent, axis, 0.5 * (greatest - least), upper, floor)
                 low, high = low.copy(), high.copy()
                 (low if upper else high)[axis] = 0.5 * (least + greatest)
             level = parent + 1
-            value, at = points.bound(level, aim)
+            value, at = points.bound(level, floor)
             self.boxes += 1
             split, bound = POINT, min(bound, value)
             if bound > aim:

@@ -260,6 +260,24 @@ def test_boxes_are_sound(name: str) -> None:
             assert max(most, at) <= direction * search.bound and search.boxes <= boxes
 
 
+def test_a_search_that_begins_low_finds_more_on_its_way() -> None:
+    """Middles of boxes have larger torques than the climb from one start: beyond what the boxes aimed at before."""
+    robot = bt.load_robot("puma560")
+    high = np.repeat([math.pi, 2.0, 5.0], 6)
+    better = 0
+    for place, direction in product(range(3), (1, -1)):
+        own = motion_rows(robot, place, direction, -high, high)
+        assert own is not None
+        search = TorqueSearch(own, robot, place, direction, -high, high, 4)
+        middle = np.zeros(18)
+        search._found = direction * float(bt.inverse_dynamics(robot, *np.split(middle, 3))[place]), middle
+        before = search.found
+        search.run(0.001, None, 1024, lambda _: True)
+        better += direction * search.found > direction * before
+        assert direction * search.found <= direction * search.bound
+    assert better == 6
+
+
 @pytest.mark.parametrize("name", ["stanford", "ur5"])
 def test_a_box_is_bounded_whatever_is_aimed_at(name: str) -> None:
     """What is not looked at, since it is below the aim, counts as well."""
