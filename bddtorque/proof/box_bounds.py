@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bddtorque.proof.arc_controls import POINTS, arc_controls, halvings, slide_controls
-from bddtorque.proof.control_points import LANES, corner_bounds, mix_axis
+from bddtorque.proof.control_points import LANES, corner_bounds, mix_axis, size_bounds
 from bddtorque.proof.motion_forms import largest_motions
 from bddtorque.proof.motion_rows import MotionRows
 
@@ -45,9 +45,8 @@ class BoxBounds:
             np.empty(width),
             np.empty(width),
             np.empty(width),
-            np.empty(width),
             np.empty(count),
-            np.empty(rows, np.int64),
+            tuple(np.empty((3, width), np.int64)),
         )
         self._form_room = (
             np.empty((count, count)),
@@ -58,9 +57,10 @@ class BoxBounds:
             np.empty(count, np.int64),
             np.empty(rows, np.int64),
         )
-        self._made = np.empty(POINTS**axes, np.int64), np.empty(POINTS**axes)
+        self._known = np.empty((levels, POINTS**axes))
+        self._plain = np.array([[*(POINTS ** np.arange(axes)[::-1]), 0]], np.int64)
         self._roles = own.products, own.accelerations, own.still
-        self.motion, self._trial = np.zeros(motions), np.zeros(motions)
+        self.motion = np.zeros(motions)
 
     def take(self, low: list[float], high: list[float]) -> None:
         """Compute the control points of a box, at level 0, axis by axis; what the first have in common is kept."""
@@ -74,39 +74,35 @@ class BoxBounds:
                 controls = arc_controls if self._turning[axis] else slide_controls
                 source = self._buffers[axis - 1] if axis else self._own.coefficients
                 mix_axis(source, self._buffers[axis], self._own.layout, axis, controls(*arc))
+        size_bounds(
+            self._buffers[self._first], self._starts, self._lanes, self._own.shares, self._corner_room, self._known[0]
+        )
 
-    def halve(self, level: int, axis: int, radius: float, upper: bool) -> None:
-        """Compute, at the next level, the control points of a half of the box of a level."""
+    def halve(self, level: int, axis: int, radius: float, upper: bool, aim: float) -> None:
+        """Compute, at the next level, the control points of a half of the box of a level, if any may be above `aim`.
+
+        They are means of those of the box, and the largest torque of all motions is convex in them: so it is no larger
+        than the mean of the bounds known of these.
+        """
         matrix = halvings(radius if self._turning[axis] else 0.0)[upper]
-        before = self._first + level
-        mix_axis(self._buffers[before], self._buffers[before + 1], self._own.layout, axis, matrix)
+        mix_axis(self._known[level], self._known[level + 1], self._plain, axis, matrix)
+        if self._known[level + 1].max() > aim:
+            before = self._first + level
+            mix_axis(self._buffers[before], self._buffers[before + 1], self._own.layout, axis, matrix)
 
-    def bound(self, level: int, aim: float, hint: int) -> tuple[float, int]:
+    def bound(self, level: int, aim: float) -> tuple[float, int]:
         """Return a bound of the torque over the box of a level, no closer than `aim`, and the control point it is of.
 
-        `hint` is the one to look at first; -1 for none.
+        That is -1 where the bound is not above `aim`.
         """
-        own, values = self._own, self._buffers[self._first + level]
-        best, skipped, at = -math.inf, -math.inf, -1
-        block, blocks = max(hint, 0) // self._lanes.shape[1], len(self._starts)
-        for which in (block, -block - 1) if blocks > 1 else (block,):
-            floor = max(aim, best)
-            count, below = corner_bounds(
-                values, self._starts, self._lanes, own.shares, own.products, which, floor, self._corner_room, self._made
-            )
-            skipped = max(skipped, below)
-            if count:
-                points, tops = (each[:count] for each in self._made)
-                if count > 1:
-                    order = (-tops).argsort(kind="stable")
-                    points, tops = points[order], tops[order]
-                value, first = largest_motions(
-                    values, points, tops, own.layout, self._roles, own.even, self._form_room, self._trial
-                )
-                if value > best:
-                    best, at = value, int(points[first])
-                    self.motion, self._trial = self._trial, self.motion
-        return max(best, skipped), at
+        own, values, known = self._own, self._buffers[self._first + level], self._known[level]
+        at = -1
+        if known.max() > aim:
+            corner_bounds(values, self._starts, self._lanes, own.shares, own.products, aim, self._corner_room, known)
+            points = np.flatnonzero(known > aim)
+            points = points[(-known[points]).argsort(kind="stable")]
+            at = largest_motions(values, points, known, own.layout, self._roles, own.even, self._form_room, self.motion)
+        return float(known.max()), at
 
     def bends(self, level: int, at: int) -> list[float]:
         """Return how far the control points through one of them are from a straight line, along each position."""

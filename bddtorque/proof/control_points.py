@@ -48,12 +48,12 @@ def mix_axis(source: Any, target: Any, layout: Any, axis: int, matrix: Any) -> N
 
 
 @inlined
-def _add_corners(block: Any, products: Any, totals: Any, slopes: Any, sums: Any, most: Any, x: Any) -> None:
+def _add_corners(block: Any, lanes: int, products: Any, totals: Any, slopes: Any, sums: Any, most: Any, x: Any) -> None:
     """Add to the totals the largest value of each lane's form at a corner, its squares aside.
 
     The first velocity is at 1, the last one at its better end; the others begin at 0.
     """
-    count, lanes = len(products), len(totals)
+    count = len(products)
     others = max(0, count - 2)
     for j in range(count):
         m, x[j] = products[j, 0], 0.0
@@ -85,10 +85,8 @@ def _add_corners(block: Any, products: Any, totals: Any, slopes: Any, sums: Any,
 
 
 @uncounted
-def corner_bounds(
-    values: Any, starts: Any, lanes: Any, shares: Any, products: Any, hint: int, floor: float, room: Any, made: Any
-) -> tuple[int, float]:
-    """Bound the torque of all motions at every control point as if no square of a velocity opened downward.
+def size_bounds(values: Any, starts: Any, lanes: Any, shares: Any, room: Any, known: Any) -> None:
+    """Bound the torque of all motions at every control point by the magnitudes of its coefficients.
 
     Parameters
     ----------
@@ -97,39 +95,21 @@ def corner_bounds(
     starts, lanes
         Where each row has the control points of a block, (blocks, rows), and from there its lanes, (rows, width).
     shares
-        (rows, 2): what a value, and its magnitude, are multiplied with in the bound; none of them for products.
-    products
-        Rows of products of velocities, (v, v) below the diagonal; -1 for none.
-    hint
-        The block to look at; -h - 1 for all but block h.
-    floor
-        Only larger bounds are looked for.
+        (rows, 2): what a value, and its magnitude, are multiplied with in the bound; none of them for products, whose
+        magnitudes count here.
     room
         Memory to work in.
-    made
-        Takes the control points, by number, that have larger bounds, and these bounds.
-
-    Returns
-    -------
-    int
-        How many have larger bounds.
-    float
-        The largest bound of the others.
+    known
+        Takes the bounds.
     """
-    block, slopes, totals, sizes, sums, most, x, here = room
-    found, tops = made
+    block, totals = room[0], room[2]
     rows, width = lanes.shape
-    count, skipped = 0, -np.inf
-    for m in range(rows):
-        here[m] = -1
-    for number in range(max(hint, 0), len(starts) if hint < 0 else hint + 1):
-        if number == -hint - 1:
-            continue
+    for number in range(len(starts)):
         for p in range(width):
-            totals[p] = sizes[p] = 0.0
+            totals[p] = 0.0
         for m in range(rows):
-            start = starts[number, m]
-            if start == here[m]:  # the same as in the block before
+            start, once, size = starts[number, m], shares[m, 0], shares[m, 1]
+            if number and start == starts[number - 1, m]:  # the same as in the block before
                 pass
             elif lanes[m, width - 1] == width - 1:  # one after the other
                 for p in range(width):
@@ -137,26 +117,45 @@ def corner_bounds(
             else:
                 for p in range(width):
                     block[m, p] = values[start + lanes[m, p]]
-            here[m] = start
-            once, size = shares[m, 0], shares[m, 1]
-            if once == size == 0.0:
+            if once == 0.0:
                 for p in range(width):
-                    sizes[p] += abs(block[m, p])
+                    totals[p] += abs(block[m, p])
             else:
                 for p in range(width):
                     totals[p] += once * block[m, p] + size * abs(block[m, p])
-        cheap = -np.inf
         for p in range(width):
-            cheap = max(cheap, totals[p] + sizes[p])
-        if cheap <= floor:
-            skipped = max(skipped, cheap)
-            continue
+            known[number * width + p] = totals[p]
+
+
+@uncounted
+def corner_bounds(
+    values: Any, starts: Any, lanes: Any, shares: Any, products: Any, floor: float, room: Any, known: Any
+) -> None:
+    """Bound the torque of all motions at control points as if no square of a velocity opened downward.
+
+    Only those with bounds that are known to be above `floor` are looked at; their bounds become no larger. `products`
+    are rows of products of velocities, (v, v) below the diagonal; -1 for none. The others are those of `size_bounds`.
+    """
+    block, slopes, totals, sums, most, x, (chosen, blocks, places) = room
+    rows, width = lanes.shape
+    count = 0
+    for number in range(len(known) + 1):
+        if number < len(known):
+            if known[number] <= floor:
+                continue
+            chosen[count] = number
+            count += 1
+            if count < width:
+                continue
+        for p in range(count):
+            totals[p], blocks[p], places[p] = 0.0, chosen[p] // width, chosen[p] % width
+        for m in range(rows):
+            once, size = shares[m, 0], shares[m, 1]
+            for p in range(count):
+                block[m, p] = value = values[starts[blocks[p], m] + lanes[m, places[p]]]
+                totals[p] += once * value + size * abs(value)
         if len(products):
-            _add_corners(block, products, totals, slopes, sums, most, x)
-        for p in range(width):
-            if totals[p] > floor:
-                found[count], tops[count] = number * width + p, totals[p]
-                count += 1
-            else:
-                skipped = max(skipped, totals[p])
-    return count, skipped
+            _add_corners(block, count, products, totals, slopes, sums, most, x)
+        for p in range(count):
+            known[chosen[p]] = min(known[chosen[p]], totals[p])
+        count = 0

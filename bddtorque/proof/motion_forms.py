@@ -114,16 +114,20 @@ def _largest_form(form: Any, even: bool, order: Any, lower: Any, x: Any, slopes:
 
 @uncounted
 def largest_motions(
-    values: Any, points: Any, tops: Any, layout: Any, roles: Any, even: bool, room: Any, motion: Any
-) -> tuple[float, int]:
-    """Return a bound of the torque of all motions at some control points, and which one has it.
+    values: Any, points: Any, known: Any, layout: Any, roles: Any, even: bool, room: Any, motion: Any
+) -> int:
+    """Bound the torque of all motions at some control points, and return the one of the largest bound; -1 for none.
+
+    Those whose bounds are not the largest anyway are left as they are.
 
     Parameters
     ----------
     values
         Control points of all rows, one after the other.
-    points, tops
-        Control points by their numbers, those of the largest bounds first, and their bounds.
+    points
+        Control points by their numbers, those of the largest bounds first.
+    known
+        Bounds of all control points; those that are looked at become no larger.
     layout
         Of rows: where they begin, and their strides.
     roles
@@ -140,10 +144,11 @@ def largest_motions(
     count, axes = len(products), layout.shape[1] - 1
     best, at = -np.inf, -1
     for candidate in range(len(points)):
-        if tops[candidate] <= best:
+        number = points[candidate]
+        if known[number] <= best:
             break
         for m in range(len(layout)):
-            place, rest = layout[m, axes], points[candidate]
+            place, rest = layout[m, axes], number
             for axis in range(axes - 1, -1, -1):
                 place += rest % 5 * layout[m, axis]
                 rest //= 5
@@ -160,9 +165,9 @@ def largest_motions(
                 form[j, k] = form[k, j] = values[places[products[j, k]]] if products[j, k] >= 0 else 0.0
         if count:
             total += _largest_form(form, even, order, lower, x, slopes, trial)
-        value = min(tops[candidate], total)
+        known[number] = value = min(known[number], total)
         if value > best:
-            best, at = value, candidate
+            best, at = value, number
             for j in range(len(trial)):
                 motion[j] = trial[j]
-    return best, at
+    return at

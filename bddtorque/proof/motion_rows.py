@@ -27,7 +27,7 @@ from bddtorque.dynamics.terms import (
     sample_grid,
 )
 from bddtorque.proof.arc_controls import POINTS
-from bddtorque.proof.sample_errors import NOTHING, ROUNDING, rounding_loss, sample_errors, turns_idly
+from bddtorque.proof.sample_errors import NOTHING, gamma, rounding_loss, sample_errors, turns_idly
 from bddtorque.robots.robot import Robot
 from bddtorque.words.formats import TURN
 
@@ -161,7 +161,7 @@ def _rows(
             found["qd", max(motion), min(motion)] = values
         elif kind == "gravity" and joint == place:
             found["still", -1, -1] = values
-    errors, spread, expanding = {}, 1.0, 12.0 * len(shape) * ROUNDING
+    errors, spread, expanding = {}, 1.0, gamma(12 * len(shape))
     for points_, reach in zip(shape, far, strict=True):
         # a polynomial is no further out between points; the magnitudes of a matrix of `_expanded` add up to so much
         spread *= 1.0 if points_ == 1 else 2.0 * reach**2

@@ -21,6 +21,7 @@ import numpy.typing as npt
 
 from bddtorque.dynamics.chain import Chain, chain_of
 from bddtorque.dynamics.matrices import weightless
+from bddtorque.dynamics.terms import MOST_JOINTS
 from bddtorque.proof.truth import bounded_chain, bounded_torques
 from bddtorque.robots.robot import Robot
 from bddtorque.words.bounded import ULP, Bounded, Magnitude
@@ -31,8 +32,8 @@ NOTHING = 1e-12
 """Of an axis, and of gravity: what is no more across is taken to be none, and counted."""
 ROUNDING = 2.0**-53
 """How much of a result float64 may lose, once."""
-ROUNDINGS = 2.0**15
-"""How often it may lose that on the way to a bound, of all control points together: see `rounding_loss`."""
+HALVINGS = 6
+"""Of a box whose control points are computed from coefficients, at most: its halves have means of them."""
 FURTHEST_CONTROL = 1.51
 """No control point of 1, a sine or a cosine is further out, over arcs of a quarter turn."""
 _SLACK = 1 + 1e-9
@@ -66,25 +67,47 @@ def sample_errors(robot: Robot, far: tuple[float, ...]) -> dict[tuple[str, int, 
     return {key: _SLACK * each for key, each in found.items()}
 
 
+def gamma(count: int) -> float:
+    """Return n·u / (1 - n·u), u = 2^-53: a product of n factors 1 + d or 1 / (1 + d), |d| ≤ u, is that near to 1.
+
+    Terms of all orders are in it; and γ_m + γ_n + γ_m·γ_n ≤ γ_(m+n), so that the counts of steps one after the other
+    add up (Higham, lemmas 3.1 and 3.3).
+    """
+    return count * ROUNDING / (1.0 - count * ROUNDING)
+
+
 def rounding_loss(positions: int) -> float:
     """Return how much float64 may lose from coefficients to a bound, relative to the magnitudes they are summed from.
 
-    With u = 2^-53, and s these magnitudes, control points of d positions and all rows together are below b = 1.51^d s.
-    Losses are counted in u·b, for at most 7 velocities and 36 rows, to the first order; the second is far below what is
-    left of ROUNDINGS:
+    With s these magnitudes, control points of d positions and all rows together are below b = 1.51^d s, and so are
+    bounds. The loss is at most γ_n·b, with n the sum of what is counted here for seven joints: 43 rows, and v = 8
+    motions of a form, the constant 1 among them where velocities do not run from -x to x. Operations that are exact
+    (times 1/2, 1 or 2) do not count, and where an error is relative to less than b, b is taken.
 
-    - coefficients, each a sum of at most 36 products of three, and three products and sums for a sliding position: 64;
-    - control points: entries of matrices are off by 400 u at most (sines by 9 u), and are multiplied and added five
-      times; 7 positions, then 3 halvings, which are means: 10 · 406. Ends of halves are rounded, and are taken for
-      those of each other: 7 · 16;
-    - the bound by corners: 36 rows, added up; then 37 changes of a velocity, which change each slope by up to 2 rows,
-      37 · 3, and the sum by up to 2 slopes, 37 · (2 · 111 + 3). Together 8,400;
-    - or the bound of a form, of which this is the smaller: 28 products of three, added up, 32; 7 tangents, each off by
-      95 with its slope below 5 b, and their sum, below 78 b, 15 times: 1,900. Where Cholesky's factors are found a form
-      is concave but for u (v + 1) times its trace (Higham, theorem 10.3), 81, times 4 · 7 for how far velocities are
-      from where the tangent touches, or 8 times that where its diagonal dominates: 2,500.
+    - Coefficients, each a sum of at most 36 products of three: 38. A sliding position mixes them: 8 each.
+    - Control points. Entries of matrices of positions are off by 400 u at most, and those of halvings, which are means,
+      by 69 u of themselves (cosines by 10 u, of 0.7 or more). (1 + 400 u)^k - 1 ≤ γ_400k. Five products are added up:
+      6 more.
+    - Middles of boxes are rounded, by 2 u each, and a whole turn is; a torque changes by 2 s a rad at most: 16 for
+      each position.
+    - Bounds are means of bounds in halves: as control points, once more for every halving.
+    - The bound by corners: 43 rows added up, 45. Then T = v - 2 + 2^(v-2) changes of a velocity. A slope is below b,
+      and changes by one addition: e' ≤ (1 + u) e + u b gives γ_T b. The sum changes by at most two slopes:
+      e' ≤ (1 + u) (e + 2 γ_T b) + u b gives γ_(T (2 T + 1)) b. One more slope, and three additions of up to 2 b: T + 6.
+    - Or the bound of a form, of which this is the smaller: 36 products of three, added up, 38, and 8 more additions. 7
+      tangents: slopes below 5 b off by 25, times 2, and 112 for all that is multiplied and added to a sum below 78 b:
+      1,134. Where Cholesky's factors are found a form is concave but for γ_8 / (1 - γ_8) times its trace, below 8 b,
+      and the rounding of its diagonal (Higham, theorem 10.3): 81 with room. Times 4 · 7 for the squares of how far
+      velocities are from where the tangent touches: 2,268. Where its diagonal dominates instead, by sums off by 10, it
+      is less. Together below 3,500.
     """
-    return ROUNDINGS * ROUNDING * FURTHEST_CONTROL**positions
+    v = MOST_JOINTS + 1
+    rows, changes = v * (v + 1) // 2 - 1 + MOST_JOINTS + 1, v - 2 + 2 ** (v - 2)
+    coefficients = 38 + 8 * MOST_JOINTS
+    controls = (MOST_JOINTS + HALVINGS) * (400 + 6) + 16 * MOST_JOINTS
+    corners = rows + 2 + changes * (2 * changes + 1) + changes + 6
+    count = coefficients + controls + HALVINGS * (400 + 6) + corners
+    return _SLACK * gamma(count) * FURTHEST_CONTROL**positions
 
 
 def _magnitudes(robot: Robot) -> Chain:

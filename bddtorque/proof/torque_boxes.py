@@ -19,6 +19,7 @@ from bddtorque.dynamics.chain import chain_of
 from bddtorque.laws.joint_friction import friction_reach
 from bddtorque.proof.box_bounds import BoxBounds
 from bddtorque.proof.motion_rows import MotionRows, motion_rows
+from bddtorque.proof.sample_errors import HALVINGS
 from bddtorque.robots.robot import Robot
 from bddtorque.words import Format
 from bddtorque.words.bounded import Interval
@@ -27,17 +28,21 @@ from bddtorque.words.portable import sine_cosine
 
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
-_Box = tuple[list[float], list[float], float, int, int]
-"""Two ends of positions, a bound, the position to halve, and the control point to look at first."""
+_Box = tuple[list[float], list[float], float, int]
+"""Two ends of positions, a bound, and the position to halve."""
 
 UNKNOWN, POINT = -1, -2
 """In place of the position to halve: of a box that has no bound yet, and of one that cannot be halved."""
 WIDEST = TURN / 4
 """Of an arc at first: control points of wider ones are too far out."""
-LEVELS = 4
-"""Of boxes that are made one out of the other, at most: the box itself, its halves, theirs, ..."""
+FEW_LEVELS, LEVELS = 4, HALVINGS + 1
+"""Of boxes that are made one out of the other: the box itself, its halves, theirs, ...
+
+What is known of control points goes down with them. Fewer levels are for those who may not look at so many boxes out
+of every open one: they need the worst ones halved first.
+"""
 AT_ONCE = 16
-"""Boxes that are taken up between two looks at whether to go on, at most."""
+"""Boxes that are taken up between two looks at whether to go on, at most; fewer where each becomes more."""
 STARTS = 256
 FIRST_STEPS, LAST_STEPS = (0.25, 0.16, 0.1, 0.05), (0.05, 0.02, 0.01, 0.003, 0.001, 0.0003, 0.0001)
 """Of climbing, relative to an input's range: from all starts, and from those that came furthest."""
@@ -62,13 +67,13 @@ class TorqueSearch:
         self._chain, self._place, self._own, self._low, self._high = chain_of(robot), place, own, low, high
         self._friction = _friction(robot, place, direction, low, high)
         self._rest = self._friction + own.left_out
-        self.steps = 0.5 * len(own.coefficients) + 2000.0
+        self.steps = 0.25 * len(own.coefficients) + 5000.0
         self._angles = np.array([joint.revolute for joint in robot.joints])
         self._turning = self._angles[own.positions]
         lows, highs = _first_boxes(own, self._turning, low, high)
         count = len(lows)
-        self._open = [lows, highs, np.full(count, own.total), np.full(count, UNKNOWN), np.full(count, -1)]
-        self._done = -math.inf
+        self._open = [lows, highs, np.full(count, own.total), np.full(count, UNKNOWN)]
+        self._done = self._limit = -math.inf  # bounds of boxes that are done, and what none need be below
         self._points = BoxBounds(own, self._turning.tolist(), LEVELS)
         inputs = np.random.default_rng(place).uniform(low, high, (starts, len(low)))
         self._found = self._climb(inputs)
@@ -117,6 +122,11 @@ class TorqueSearch:
         return self._found[1]
 
     @property
+    def found(self) -> float:
+        """The largest (smallest) torque found, friction aside, N·m or N."""
+        return self.direction * self._found[0]
+
+    @property
     def bound(self) -> float:
         """No torque is larger (smaller), N·m or N."""
         return self.direction * (max(self._done, float(self._open[2].max(initial=-math.inf))) + self._rest)
@@ -139,12 +149,13 @@ class TorqueSearch:
         goes_on
             Told of the boxes looked at since it was asked last; whether to go on.
         """
-        limit = -math.inf if enough is None else (self.direction * enough - self._rest) - 1e-9 * abs(enough)
+        if enough is not None:
+            self._limit = (self.direction * enough - self._rest) - 1e-9 * abs(enough)
         noise = self._rest - self._friction
         while True:
             best = self._found[0]
-            aim = max(limit, best + max(gap * abs(best) - noise, 0.5 * gap * abs(best), noise))
-            bounds, axes = self._open[2:4]
+            aim = max(self._limit, best + max(gap * abs(best) - noise, 0.5 * gap * abs(best), noise))
+            bounds, axes = self._open[2:]
             wanted = (bounds > aim) & (axes > POINT)
             if not wanted.all():
                 self._done = max(self._done, float(bounds[~wanted].max(initial=-math.inf)))
@@ -154,14 +165,16 @@ class TorqueSearch:
             # those of the largest bounds; of equal ones the first, so that the way is the same on every machine
             order = np.argsort(-self._open[2], kind="stable")
             self._open = [each[order] for each in self._open]
-            for first in range(0, max(AT_ONCE, len(order) // 8), AT_ONCE):
-                part = [each[:AT_ONCE] for each in self._open]
+            levels = LEVELS if most - self.boxes >= len(order) << LEVELS else FEW_LEVELS
+            at_once = AT_ONCE >> (levels - FEW_LEVELS)
+            for first in range(0, max(at_once, len(order) // 8), at_once):
+                part = [each[:at_once] for each in self._open]
                 if not len(part[0]) or first >= len(order):
                     break
                 if self.boxes >= most:
                     return False
                 before = self.boxes
-                made = self._looked(part, aim, most)
+                made = self._looked(part, aim, most, levels)
                 # parents go and children come at once: the bound holds whenever somebody stops the search
                 self._open = [
                     np.concatenate((each[len(part[0]) :], new)) for each, new in zip(self._open, made, strict=True)
@@ -169,8 +182,8 @@ class TorqueSearch:
                 if not goes_on(self.boxes - before):
                     return False
 
-    def _looked(self, part: list[Any], aim: float, most: int) -> list[Any]:
-        """Return what becomes of some boxes: their ends, bounds, what to halve, and control points."""
+    def _looked(self, part: list[Any], aim: float, most: int, levels: int) -> list[Any]:
+        """Return what becomes of some boxes: their ends, bounds, and what to halve."""
         left: list[_Box] = []
         motions: list[Floats] = []
         for box in zip(*(each.tolist() for each in part), strict=True):
@@ -178,34 +191,39 @@ class TorqueSearch:
                 left.append(box)
                 motions.append(self._points.motion)
             else:
-                self._look(box, aim, most, left, motions)
-        low, high, bounds, axes, hints = zip(*left, strict=True)
+                self._look(box, aim, most, levels, left, motions)
+        low, high, bounds, axes = zip(*left, strict=True)
         made = [
             *(np.array(each).reshape(len(left), len(self._turning)) for each in (low, high)),
-            *map(np.array, (bounds, axes, hints)),
+            np.array(bounds),
+            np.array(axes),
         ]
         if (which := made[2] > aim).any():
             self._try_middles(made[0][which], made[1][which], np.array(motions)[which])
         return made
 
-    def _look(self, box: _Box, aim: float, most: int, left: list[_Box], motions: list[Floats]) -> None:
+    def _look(self, box: _Box, aim: float, most: int, levels: int, left: list[_Box], motions: list[Floats]) -> None:
         """Bound a box, or if that is done its halves, and halves of these that are not below `aim`, for a few levels.
 
         `left` and `motions` take the boxes left, and motions that their bounds have.
         """
         points, parents = self._points, [box]
+        # boxes below `aim` are done, but their bounds count; what was found meanwhile may be above it
+        floor = min(aim, max(self._limit, self._found[0]))
         points.take(box[0], box[1])
+        if box[3] != UNKNOWN:  # what is known of its control points was not kept
+            points.bound(0, floor)
         tasks = [(-1, False)] if box[3] == UNKNOWN else [(0, True), (0, False)]
         while tasks:
             parent, upper = tasks.pop()
-            low, high, bound, axis, hint = parents[max(parent, 0)]
+            low, high, bound, axis = parents[max(parent, 0)]
             if parent >= 0:
                 least, greatest = low[axis], high[axis]
-                points.halve(parent, axis, 0.5 * (greatest - least), upper)
+                points.halve(parent, axis, 0.5 * (greatest - least), upper, floor)
                 low, high = low.copy(), high.copy()
                 (low if upper else high)[axis] = 0.5 * (least + greatest)
             level = parent + 1
-            value, at = points.bound(level, aim, hint)
+            value, at = points.bound(level, floor)
             self.boxes += 1
             split, bound = POINT, min(bound, value)
             if bound > aim:
@@ -213,8 +231,8 @@ class TorqueSearch:
                 for k, bend in enumerate(points.bends(level, at)):
                     if bend > worst and high[k] > low[k]:
                         split, worst = k, bend
-            own = low, high, bound, split, at
-            if bound > aim and split >= 0 and level + 1 < LEVELS and self.boxes + len(tasks) + 2 <= most:
+            own = low, high, bound, split
+            if bound > aim and split >= 0 and level + 1 < levels and self.boxes + len(tasks) + 2 <= most:
                 parents[level:] = [own]
                 tasks += [(level, True), (level, False)]
             else:

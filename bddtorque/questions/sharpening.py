@@ -13,29 +13,46 @@ import numpy as np
 from bddtorque.model.model import Model
 from bddtorque.questions.bounding import Bracket, boxes_looked_at, good_state, largest_sum
 from bddtorque.questions.search_work import Work
-from bddtorque.questions.subject_kinds import Subject
+from bddtorque.questions.subject_kinds import State, Subject
 from bddtorque.questions.torque_bounds import bound_torque
 from bddtorque.words.formats import limit_run
 
 
 def sharpen(model: Model, asked: Subject, direction: int, known: Bracket, work: Work) -> tuple[Bracket, str]:
     """Return a closer bracket of the largest sum (see `largest_sum`) than is known of it, and what was done."""
-    extreme = None if asked.word is None else bound_torque(model, asked, direction * asked.word.sign, work)
-    if extreme is None or asked.word is None:  # more boxes of words are all there is
+    end = asked.output.high if direction > 0 else asked.output.low
+
+    def ends(state: State) -> bool:
+        """Take up what can be made of a state, and return whether its word is the last one of the range."""
+        nonlocal known
+        known = _with_state_near(asked, direction, known, state, work)
+        return bool(asked.rounded(direction * known.found) == end)
+
+    extreme = None
+    if asked.word is not None:
+        extreme = bound_torque(model, asked, direction * asked.word.sign, work, ends=ends)
+    if extreme is None:  # more boxes of words are all there is
         again = largest_sum(asked, direction, work)
         return again, boxes_looked_at(again.boxes)
-    start = np.array([extreme.state[name] for name in asked.names], dtype=np.int64)
+    if ends(extreme.state):
+        return known, "a state reaches the end of the range"
+    done = f"{boxes_looked_at(known.boxes)}, and {extreme.boxes:,} of the torque itself"
+    return _bounded(model, asked, direction, known, extreme.bound), done
+
+
+def _with_state_near(asked: Subject, direction: int, known: Bracket, state: State, work: Work) -> Bracket:
+    """Return a bracket that knows of a state, improved word by word."""
+    start = np.array([state[name] for name in asked.names], dtype=np.int64)
     if any(name in asked.within for name in asked.names):  # the nearest words may be just beyond
         ends = np.array([asked.ends(wire) for wire in asked.inputs], dtype=np.int64).reshape(-1, 2).T
         size = np.array([1 << wire.bits if wire.wraps else 0 for wire in asked.inputs])
         start = np.clip(np.where((size > 0) & (start < ends[0]), start + size, start), *ends)
     best = good_state(asked, direction, work, start)
     found = int(direction * asked.sums(best[None])[0])
-    if found > known.found:
-        state = asked.wrapped(best[None])[0].tolist()
-        known = replace(known, found=found, state=dict(zip(asked.names, state, strict=True)))
-    done = f"{boxes_looked_at(known.boxes)}, and {extreme.boxes:,} of the torque itself"
-    return _bounded(model, asked, direction, known, extreme.bound), done
+    if found <= known.found:
+        return known
+    words = asked.wrapped(best[None])[0].tolist()
+    return replace(known, found=found, state=dict(zip(asked.names, words, strict=True)))
 
 
 def recall(model: Model, asked: Subject, direction: int, known: Bracket) -> Bracket:

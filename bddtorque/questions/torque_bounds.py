@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from bddtorque.model.model import Model
@@ -38,7 +39,12 @@ class TorqueBound:
 
 
 def bound_torque(
-    model: Model, asked: Subject, direction: int, work: Work, enough: float | None = None
+    model: Model,
+    asked: Subject,
+    direction: int,
+    work: Work,
+    enough: float | None = None,
+    ends: Callable[[State], bool] = lambda _: False,
 ) -> TorqueBound | None:
     """Return a bound on a torque over all states that a question is about; None where there are no boxes to look at.
 
@@ -48,6 +54,9 @@ def bound_torque(
         1 for the largest torque, −1 for the smallest.
     enough
         A torque, N·m or N, that the bound need not be below (above).
+    ends
+        Told of states with a large torque as they are found, the first one before any box is looked at; whether one
+        answers the question, so that no bound is needed.
     """
     if not is_torque_of_motion(model) or asked.kind != "output":
         return None
@@ -61,13 +70,21 @@ def bound_torque(
     if search is None:
         return None
 
+    def state() -> State:
+        point = zip(names, search.point(), strict=True)
+        return {name: int(words[name].quantise(x)) for name, x in point if name in words}
+
+    told, answered = None, False
+
     def goes_on(boxes: int) -> bool:
+        nonlocal told, answered
         work.spend(boxes * search.steps)
-        return work.goes_on()
+        if search.found != told:
+            answered = ends(state())
+            told = search.found  # which the state may have improved
+        return work.goes_on() and not answered
 
     with work.interruptible():
-        if not search.run(WANTED, enough, MOST_BOXES, goes_on) and not work.stopped:
+        if goes_on(0) and not search.run(WANTED, enough, MOST_BOXES, goes_on) and not answered and not work.stopped:
             work.stopped = "work"
-    point = zip(names, search.point(), strict=True)
-    state = {name: int(words[name].quantise(x)) for name, x in point if name in words}
-    return TorqueBound(search.bound, state, search.boxes)
+    return TorqueBound(search.bound, state(), search.boxes)

@@ -26,6 +26,8 @@ MOST_WORD = 1 << 61
 """No sum of a term and no word of a block reaches it: ranges are refused from 62 bits on."""
 PATIENCE = 0.1
 """Share of the work for branch and bound where all states can be run instead, or the torque itself be bounded."""
+MOST_FREE_WORDS = 12
+"""That boxes of words come first for: to halve each of more words twice makes more boxes than there is work for."""
 OF_BOXES = 0.8
 """Share of the rest for excluding saturation by the torque itself."""
 
@@ -211,7 +213,7 @@ def _searched(model: Model, asked: Subject, direction: int, work: Work) -> tuple
         total, state, _ = _run(asked, direction, work)
         return total, total, state, "enumeration", f"all {asked.read_states:,} states of its words were run"
     few = asked.bits <= MOST_BITS
-    own = work.part(PATIENCE)
+    own = work.part(PATIENCE if few or _free_words(asked) <= MOST_FREE_WORDS else 0.0)
     found = largest_sum(asked, direction, own)
     detail = boxes_looked_at(found.boxes)
     if not few and own.stopped and not work.stopped:
@@ -227,6 +229,11 @@ def _searched(model: Model, asked: Subject, direction: int, work: Work) -> tuple
         found = recall(model, asked, direction, found)
     ends = direction * found.found, direction * found.bound
     return *ends, found.state, "branch and bound", detail
+
+
+def _free_words(asked: Subject) -> int:
+    """Return how many of the words that are read can be more than one."""
+    return sum(first < last for first, last in map(asked.ends, asked.inputs))
 
 
 def _run(asked: Subject, direction: int, work: Work) -> tuple[int, State, int]:

@@ -6,26 +6,16 @@ import math
 from fractions import Fraction
 from functools import partial
 from itertools import product
-from typing import Any
 
-import mpmath
 import numpy as np
 import pytest
 from compiled import Later
 from examples_tried import examples
 
 import bddtorque as bt
-from bddtorque.dynamics.chain import Chain, chain_of
-from bddtorque.dynamics.matrices import weightless
-from bddtorque.dynamics.newton_euler import WRENCH, newton_euler
-from bddtorque.dynamics.terms import FIFTH_COSINES, FIFTH_SINES, sample_coefficients
-from bddtorque.proof.arc_controls import arc_controls, halvings
 from bddtorque.proof.box_bounds import BoxBounds
-from bddtorque.proof.control_points import corner_bounds
-from bddtorque.proof.motion_forms import largest_motions
 from bddtorque.proof.motion_rows import motion_rows
-from bddtorque.proof.sample_errors import FURTHEST_CONTROL, rounding_loss, sample_errors
-from bddtorque.proof.torque_boxes import WIDEST, TorqueSearch, input_ends, torque_search
+from bddtorque.proof.torque_boxes import TorqueSearch, input_ends, torque_search
 from bddtorque.questions import Work, largest, saturating, smallest, subject
 from bddtorque.questions.conditions import words_within
 from bddtorque.questions.torque_bounds import MOST_BOXES, bound_torque
@@ -58,28 +48,6 @@ def test_no_state_is_beyond_and_the_bound_is_close(name: str, where: str) -> Non
             assert direction * at >= direction * found.bound - 0.02 * np.abs(tau[:, place]).max()
 
 
-def _exact_torques(chain: Chain, q: Any, qd: Any, qdd: Any) -> np.ndarray:
-    """Return the torques of a chain, with 40 digits."""
-    n = len(chain.revolute)
-    with mpmath.workdps(40):
-        turned = [[turn(mpmath.mpf(each)) for each in q] for turn in (mpmath.sin, mpmath.cos)]
-        tau, wrench = np.zeros(n, dtype=object), np.zeros((n, WRENCH), dtype=object)
-        newton_euler(chain, *turned, *([mpmath.mpf(each) for each in part] for part in (q, qd, qdd)), tau, wrench)
-    return tau
-
-
-@pytest.mark.parametrize("name", ["stanford", "planar3r_b", "ur5"])
-def test_coefficients_are_the_torque(name: str) -> None:
-    """One state is a box, too: its bound is the torque, with what float64 loses, and that is little."""
-    robot = bt.load_robot(name)
-    x = np.random.default_rng(0).uniform(-1, 1, 3 * len(robot.joints))
-    tau = _exact_torques(chain_of(robot), *np.split(x, 3))
-    for place, direction in product(range(len(tau)), (1, -1)):
-        search = _search(robot, place, direction, x, x)
-        assert search.run(0.0, None, 10_000, lambda _: True)
-        assert 0.0 <= direction * (search.bound - tau[place]) <= 1e-6 * search._own.total
-
-
 @pytest.mark.parametrize("name", ["planar3r_b", "ur5"])
 def test_coefficients_of_sums_of_angles_are_the_torque(name: str) -> None:
     """Joints that go all around are searched by sums of angles where axes are parallel; boxes here are points."""
@@ -94,78 +62,7 @@ def test_coefficients_of_sums_of_angles_are_the_torque(name: str) -> None:
         points = BoxBounds(own, [True] * len(own.positions), 1)
         at = np.linalg.solve(own.turned, x[:n])[own.positions].tolist()
         points.take(at, at)
-        assert points.bound(0, -math.inf, -1)[0] == pytest.approx(tau[place], abs=1e-8 * own.total)
-
-
-@pytest.mark.parametrize("name", ["stanford", "planar3r_b"])
-def test_samples_are_off_by_no_more_than_is_counted(name: str) -> None:
-    robot = bt.load_robot(name)
-    revolute = [joint.revolute for joint in robot.joints]
-    chain, n = chain_of(robot), len(revolute)
-    floating, zero, unit = weightless(chain), np.zeros(n), np.eye(n)
-    errors = sample_errors(robot, (1.0,) * n)
-    fifths = np.random.default_rng(2).integers(0, 5, n)
-    with mpmath.workdps(40):
-        q = [2 * mpmath.pi * int(k) / 5 if turns else 0 for k, turns in zip(fifths, revolute, strict=True)]
-    turned = np.array([FIFTH_SINES])[:, fifths], np.array([FIFTH_COSINES])[:, fifths]
-    at = np.where(revolute, 2 * np.pi * fifths / 5, 0.0)
-    squares = [_exact_torques(floating, q, unit[j], zero) for j in range(n)]
-    worst = 0.0
-    for (kind, i, moved), values in sample_coefficients(chain, at[None], turned):
-        if kind == "inertial":
-            exact, key = _exact_torques(floating, q, zero, unit[moved[0]])[i], ("qdd", moved[0], -1)
-        elif kind == "gravity":
-            exact, key = _exact_torques(chain, q, zero, zero)[i], ("still", -1, -1)
-        else:
-            j, k = moved
-            exact, key = squares[j][i], ("qd", k, j)
-            if j != k:
-                exact = _exact_torques(floating, q, unit[j] + unit[k], zero)[i] - exact - squares[k][i]
-        off = float(abs(values[0] - exact))
-        assert off <= errors[key][i]
-        worst = max(worst, off / errors[key][i])
-    assert worst > 1e-3  # what is counted is no fancy
-
-
-def test_control_points_are_off_by_no_more_than_is_counted() -> None:
-    """See `rounding_loss`: 400 units, and no further out than 1.51, over the widest arcs and any others."""
-    rng = np.random.default_rng(4)
-    for width in (WIDEST * (1 + 1e-9), *rng.uniform(0.01, WIDEST, 5)):
-        low = float(rng.uniform(-math.pi, math.pi))
-        found = arc_controls(low, low + width)
-        with mpmath.workdps(60):
-            r, t = (mpmath.mpf(low + width) - low) / 2, (mpmath.mpf(low + width) + low) / 2
-            c = mpmath.cos(r)
-            weights = [1, 4 * c, 2 + 4 * c * c, 4 * c, 1]
-            steps = [k * r / 2 for k in range(-2, 3)]
-            basis = mpmath.matrix(
-                [
-                    [
-                        w * mpmath.sin((r - x) / 2) ** (4 - i) * mpmath.sin((r + x) / 2) ** i / mpmath.sin(r) ** 4
-                        for i, w in enumerate(weights)
-                    ]
-                    for x in steps
-                ]
-            )
-            for column, function in enumerate((mpmath.cos, mpmath.sin)):
-                for times in (1, 2):
-                    values = mpmath.matrix([function(times * (t + x)) for x in steps])
-                    exact = mpmath.lu_solve(basis, values)
-                    own = found[:, 2 * times - 1 + column]
-                    assert max(abs(a - b) for a, b in zip(own, exact, strict=True)) <= 400 * 2.0**-53
-        assert np.abs(found).max() <= FURTHEST_CONTROL
-
-
-@pytest.mark.parametrize("name", ["planar2r", "scara", "stanford", "puma560", "ur5"])
-def test_what_is_lost_is_little(name: str) -> None:
-    """A millionth of all coefficients, which was taken for it before, is more."""
-    robot = bt.load_robot(name)
-    high = np.repeat([math.pi, 2.0, 5.0], len(robot.joints))
-    for place in (0, len(robot.joints) - 1):
-        own = motion_rows(robot, place, 1, -high, high)
-        assert own is not None and own.left_out <= 1e-7 * own.total
-        of_samples = 5.0 * sample_errors(robot, (1.0,) * len(robot.joints))["qdd", place, -1][place]
-        assert own.left_out > of_samples + rounding_loss(len(own.positions)) * own.total * 0.999
+        assert points.bound(0, -math.inf)[0] == pytest.approx(tau[place], abs=1e-8 * own.total)
 
 
 def test_ends_of_inputs_hold_all_words() -> None:
@@ -212,6 +109,24 @@ def test_boxes_are_sound(name: str) -> None:
             assert max(most, at) <= direction * search.bound and search.boxes <= boxes
 
 
+def test_a_search_that_begins_low_finds_more_on_its_way() -> None:
+    """Middles of boxes have larger torques than the climb from one start: beyond what the boxes aimed at before."""
+    robot = bt.load_robot("puma560")
+    high = np.repeat([math.pi, 2.0, 5.0], 6)
+    better = 0
+    for place, direction in product(range(3), (1, -1)):
+        own = motion_rows(robot, place, direction, -high, high)
+        assert own is not None
+        search = TorqueSearch(own, robot, place, direction, -high, high, 4)
+        middle = np.zeros(18)
+        search._found = direction * float(bt.inverse_dynamics(robot, *np.split(middle, 3))[place]), middle
+        before = search.found
+        search.run(0.001, None, 1024, lambda _: True)
+        better += direction * search.found > direction * before
+        assert direction * search.found <= direction * search.bound
+    assert better == 6
+
+
 @pytest.mark.parametrize("name", ["stanford", "ur5"])
 def test_a_box_is_bounded_whatever_is_aimed_at(name: str) -> None:
     """What is not looked at, since it is below the aim, counts as well."""
@@ -222,7 +137,8 @@ def test_a_box_is_bounded_whatever_is_aimed_at(name: str) -> None:
     low, top = (each[7].tolist() for each in search._open[:2])
     points = BoxBounds(search._own, search._turning.tolist(), 2)
     points.take(low, top)
-    closest, at = points.bound(0, -math.inf, -1)
+    closest, at = points.bound(0, -math.inf)
+    assert at >= 0
     middle = np.zeros((50, 3 * n))
     middle[:, n:] = np.random.default_rng(1).choice([-1.0, 1.0], (50, 2 * n)) * high[n:]
     middle[:, search._own.positions] = np.random.default_rng(2).uniform(low, top, (50, len(low)))
@@ -230,9 +146,9 @@ def test_a_box_is_bounded_whatever_is_aimed_at(name: str) -> None:
     least = bt.inverse_dynamics(robot, *np.split(middle, 3, axis=1))[:, 1].max()
     assert least <= closest
     for aim in (0.5, 0.9, 0.99, 1.0, 1.0001, 1.01, 1.5, 10.0):
-        for hint in (-1, at, 0, 5 ** len(low) - 1):
-            bound, _ = points.bound(0, aim * closest, hint)
-            assert closest * (1 - 1e-9) <= bound <= max(closest * (1 + 1e-9), aim * closest)
+        points.take(low, top)
+        bound, _ = points.bound(0, aim * closest)
+        assert closest * (1 - 1e-9) <= bound <= max(closest * (1 + 1e-9), aim * closest)
 
 
 @pytest.mark.parametrize("direction", [1, -1])
@@ -247,92 +163,31 @@ def test_velocities_that_are_almost_even_reach_their_ends(direction: int) -> Non
     assert (direction * tau).max() <= direction * search.bound <= (direction * tau).max() + 0.3 * np.ptp(tau)
 
 
-def _form(rng: np.random.Generator, count: int, even: bool) -> np.ndarray:
-    """Return a random form, or one of few squares that open downward: of sums of velocities, as parallel axes have."""
-    if rng.integers(2):
-        own = rng.normal(size=(count, count)) * rng.uniform(0, 1, (count, count)) ** 2
-    else:
-        sums = rng.integers(-1, 2, (2, count))
-        own = -np.einsum("ij,ik->jk", sums, sums) + 0.01 * rng.normal(size=(count, count))
-    own = np.tril(own + own.T - np.diag(np.diag(own)))
-    own[0, 0] = own[0, 0] if even else 0.0
-    return own
-
-
-def _largest_form(form: np.ndarray, even: bool) -> tuple[float, np.ndarray]:
-    """Return the bound of a form, and where it is large: its coefficients are rows of one control point each."""
-    count = len(form)
-    rows = np.tril(np.arange(count**2).reshape(count, count) + 1) - 1
-    nothing, at = np.zeros(0, np.int64), np.zeros(count)
-    square = np.empty((count, count))
-    room = (square, square.copy(), *np.empty((3, count)), np.empty(count, np.int64), np.empty(count**2, np.int64))
-    layout, roles = np.arange(count**2).reshape(-1, 1), (rows, nothing, np.array([-1]))
-    top = np.array([math.inf])
-    bound, first = largest_motions(form.ravel(), np.array([0]), top, layout, roles, even, room, at)
-    assert first == 0
-    return bound, at
-
-
-@pytest.mark.parametrize("even", [True, False])
-def test_no_velocity_is_beyond_the_bound_of_a_form(even: bool) -> None:
-    rng = np.random.default_rng(5)
-    for _ in range(examples(200)):
-        count = int(rng.integers(1, 6))
-        form = _form(rng, count, even)
-        bound, at = _largest_form(form, even)
-        points = np.concatenate(
-            [np.array([*product((-1.0, 0.0, 1.0), repeat=count)]), rng.uniform(-1, 1, (300, count)), at[None]]
-        )
-        if not even:
-            points[:, 0] = 1.0
-        values = np.einsum("pi,ij,pj->p", points, form, points)
-        size = np.abs(form).sum()
-        assert values.max() <= bound + rounding_loss(0) * size
-        if (np.linalg.eigvalsh(0.5 * (form + form.T)) <= 0).all():  # a hill has one top
-            assert bound <= values.max() + 0.2 * size
-
-
-def test_bounds_by_corners_are_the_best_corners() -> None:
-    """Squares at 1 or nothing, accelerations at their magnitudes, products of velocities at the best of all corners."""
-    rng = np.random.default_rng(6)
-    for _ in range(examples(60)):
-        count = int(rng.integers(1, 6))
-        form = _form(rng, count, True) * (rng.random((count, count)) < 0.8)
-        values = np.append(form[np.tril_indices(count)], rng.normal(size=2))  # then an acceleration, and what is still
-        rows = np.full((count, count), -1)
-        rows[np.tril_indices(count)] = np.arange(len(values) - 2)
-        shares = np.zeros((len(values), 2))
-        shares[np.diag(rows)], shares[-2], shares[-1] = 0.5, (0.0, 1.0), (1.0, 0.0)
-        room = (np.empty((len(values), 1)), np.empty((count, 1)), *np.empty((4, 1)), np.empty(count))
-        made = np.empty(1, np.int64), np.empty(1)
-        starts, lanes = np.arange(len(values))[None], np.zeros((len(values), 1), np.int64)
-        here = np.empty(len(values), np.int64)
-        found, skipped = corner_bounds(values, starts, lanes, shares, rows, 0, -math.inf, (*room, here), made)
-        assert (found, skipped) == (1, -math.inf)
-        off = np.tril(form, -1)
-        best = max(float(np.array(x) @ off @ np.array(x)) for x in product((-1.0, 1.0), repeat=count))
-        least = np.maximum(np.diag(form), 0.0).sum() + abs(values[-2]) + values[-1] + best
-        assert made[1][0] == pytest.approx(least, abs=1e-12)
-        found, skipped = corner_bounds(values, starts, lanes, shares, rows, 0, least + 1e-9, (*room, here), made)
-        assert found == 0 and skipped == pytest.approx(least, abs=1e-9)
-
-
-def test_a_sum_of_velocities_is_no_sum_of_squares() -> None:
-    """-(a + b + c)² is never above 0, though its products are."""
-    form = np.tril(np.full((3, 3), -2.0)) + np.eye(3)
-    assert 0.0 <= _largest_form(form, True)[0] < 1e-5
-
-
-def test_halves_have_the_same_function() -> None:
-    for centre, radius in ((0.3, 0.7), (-2.0, math.pi / 4), (1.0, 1e-3)):
-        whole = arc_controls(centre - radius, centre + radius)
-        for side, matrix in zip((-1, 1), halvings(radius), strict=True):
-            end = centre + side * radius
-            half = arc_controls(*sorted((centre, end)))
-            assert matrix.min() >= 0.0 and matrix.sum(axis=1) == pytest.approx(1.0, abs=1e-14)
-            assert matrix @ whole == pytest.approx(half, abs=1e-13)
-            ends = [1.0, math.cos(end), math.sin(end), math.cos(2 * end), math.sin(2 * end)]
-            assert half[4 if side > 0 else 0] == pytest.approx(ends, abs=1e-13)
+@pytest.mark.parametrize("name", ["stanford", "ur5"])
+def test_what_is_known_of_a_box_holds_for_its_halves(name: str) -> None:
+    """No motion has more at a control point of a half than the mean of the bounds that the whole box has."""
+    robot = bt.load_robot(name)
+    high = np.repeat([math.pi, 2.0, 5.0], len(robot.joints))
+    search = _search(robot, 1, 1, -high, high)
+    own, turning, rng = search._own, search._turning.tolist(), np.random.default_rng(7)
+    alone, halves = (BoxBounds(own, turning, levels) for levels in (1, 4))
+    motions = np.ones((200, len(halves.motion) + 1))
+    motions[:, :-1] = rng.choice([-1.0, 0.3, 1.0], (200, len(halves.motion)))
+    weights = motions[:, own.factors[0]] * motions[:, own.factors[1]]
+    for number in rng.integers(0, len(search._open[0]), examples(4)):
+        low, top = (each[number].tolist() for each in search._open[:2])
+        halves.take(low, top)
+        aim = 0.9 * halves.bound(0, -math.inf)[0]
+        for level, axis in enumerate(rng.integers(0, len(low), 3).tolist()):
+            radius, upper = 0.5 * (top[axis] - low[axis]), bool(level % 2)
+            halves.halve(level, axis, radius, upper, aim)
+            (low if upper else top)[axis] = low[axis] + radius
+            alone.take(low, top)
+            values = alone._buffers[alone._first][alone._starts[:, :, None] + alone._lanes]
+            reached = np.einsum("km,bmp->kbp", weights, values).max(axis=0).ravel()
+            assert (reached <= halves._known[level + 1] + 1e-9 * own.total).all()
+            bound, _ = halves.bound(level + 1, aim)
+            assert reached.max() - 1e-9 * own.total <= bound <= max(alone.bound(0, aim)[0], aim) + 1e-9 * own.total
 
 
 def test_friction_counts_where_nothing_else_asks_for_the_velocity() -> None:
@@ -373,6 +228,42 @@ def test_extremes_are_close_and_saturation_is_decided() -> None:
     assert (count.low, count.high) == (0, 0) and count.certificate == "the certificate says cannot"
     again = largest(model, "tau1", work=300)
     assert again == top
+
+
+def test_a_state_that_answers_the_question_ends_the_search() -> None:
+    model = ARMS["planar3r_b"]
+    asked = subject(model, "tau1")
+    told: list[dict[str, int]] = []
+
+    def ends(state: dict[str, int]) -> bool:
+        told.append(state)
+        return True
+
+    found = bound_torque(model, asked, 1, work := Work(), ends=ends)
+    assert found is not None and found.boxes == 0 and not work.stopped
+    assert told == [found.state]  # found by climbing
+
+
+def test_a_torque_beyond_its_words_is_answered_without_boxes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Boxes of words would find it, too; of arms with many words they are left out."""
+    model = bt.compile("planar3r_b", bits=9, target="float", torque=10.0)
+    monkeypatch.setattr("bddtorque.questions.values.MOST_FREE_WORDS", 0)
+    monkeypatch.setattr("bddtorque.questions.bounding.good_state", lambda asked, *_: np.zeros(len(asked.inputs), int))
+    end = smallest(model, "tau1")
+    assert end.exact and end.clamped and end.word == -256 and end.detail == "a state reaches the end of the range"
+    monkeypatch.undo()
+    assert smallest(model, "tau1").word == -256
+
+
+def test_boxes_of_words_are_left_out_where_there_are_too_many_words(monkeypatch: pytest.MonkeyPatch) -> None:
+    model = ARMS["planar3r_b"]
+    first = largest(model, "tau1", work=30)
+    assert not first.detail.startswith("1 box of input words looked at")
+    monkeypatch.setattr("bddtorque.questions.values.MOST_FREE_WORDS", 8)
+    assert largest(model, "tau1", where="qd1=0", work=30).detail.count("1 box of") == 0  # eight words are free
+    found = largest(model, "tau1", work=30)
+    assert found.detail.startswith("1 box of input words looked at, and ")
+    assert max(found.value, first.value) <= min(found.bound, first.bound) <= 1.01 * first.value
 
 
 def test_little_work_is_little_work() -> None:
