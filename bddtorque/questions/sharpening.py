@@ -61,7 +61,8 @@ def recall(model: Model, asked: Subject, direction: int, known: Bracket) -> Brac
         return known
     stated = model.certificate.ranges[asked.place]
     runs = {name: limit_run(word) for name, word in model.source.words.items()}
-    limited = all(run is None or _holds(asked, name, run) for name, run in runs.items())
+    # a word that is not read may be any, within its limits too
+    limited = all(run is None or name not in asked.names or _holds(asked, name, run) for name, run in runs.items())
     extent = stated.within_limits if limited and stated.within_limits else stated.extent
     above = direction * asked.word.sign > 0
     state = dict(zip(runs, extent.high_state if above else extent.low_state, strict=True))
