@@ -32,7 +32,7 @@ from .robots import Robot, robot_of
 from .sections import check_inputs, check_spec, words_of
 from .subjects import TIP, Subject
 from .tables import Facts
-from .truth import compare
+from .truth import Wanted, compare
 
 POINTS = 5
 """Of the grid of docs/certificate.md, a joint that turns; three of a sliding one, times two."""
@@ -105,35 +105,37 @@ def subject_findings(
     limits = [allowed_difference(*pair) for pair in zip(stated, composition.outputs, strict=True)]
     triples = zip(stated, composition.outputs, subject.outputs, strict=True)
     asked = {j: span for j, each in enumerate(triples) if (span := closer_range(*each)) is not None}
-    comparison = compare(plan, subject, composition.unproved, asked, limits)
+    comparison = compare(plan, subject, Wanted(composition.unproved, asked, limits))
+    differences = [comparison.differences[j] for j in range(len(stated))]
     yield Finding("ranges", True, range_findings(plan, composition, comparison.reaches))
-    for each, bound, difference in zip(stated, composition.outputs, comparison.differences, strict=True):
+    for each, bound, difference in zip(stated, composition.outputs, differences, strict=True):
         check_difference(each, bound, difference, f"certificate, '{each.name:.40}'")
-    shown = ", ".join(f"{each:.2g}" for each in comparison.differences)
-    said = f"the cascade without roundings is within {shown} units of {comparison.how}"
+    shown = ", ".join(f"{each:.2g}" for each in differences)
+    of = "the robot's kinematics" if subject.quantity in TIP else "Newton-Euler"
+    said = f"the cascade without roundings is within {shown} units of {of}, everywhere ({'; '.join(comparison.how)})"
     yield Finding("dynamics", True, said)
     points = math.prod(POINTS if joint.revolute else 2 * POINTS for joint in robot.joints)
     for j, (each, bound) in enumerate(zip(stated, composition.outputs, strict=True)):
         where, word = f"certificate, '{each.name:.40}'", subject.outputs[j]
         check_names(each, labels[j], word, where)
         arithmetic = most_arithmetic(comparison.noise[j], bound, word, points)
-        check_parts(each, bound, arithmetic, comparison.differences[j], where)
+        check_parts(each, bound, arithmetic, differences[j], where)
         check_range(each, bound, word, where, comparison.truths.get(j))
         require(
             accuracy is None or each.bound < accuracy,
             f"{where}: expected a bound below {accuracy} units, as the spec asks",
         )
-    own = zip(stated, map(recomputed, stated, composition.outputs, comparison.differences), strict=True)
+    own = zip(stated, map(recomputed, stated, composition.outputs, differences), strict=True)
     bounds = ", ".join(f"{each.name} {each.bound:.4f} (here {bound:.6f})" for each, bound in own)
     rounded = ", ".join(
         f"{each.name} {each.parts['arithmetic']:.3g} (here {least_arithmetic(each, bound, difference):.3g} or more)"
-        for each, bound, difference in zip(stated, composition.outputs, comparison.differences, strict=True)
+        for each, bound, difference in zip(stated, composition.outputs, differences, strict=True)
     )
     said = f"every figure follows; bounds, and what is proved here without them: {bounds}; arithmetic, and what is left"
     said = f"{said} for it beside the other parts: {rounded}"
     dust = ", ".join(
         f"{each.name} {each.parts['dropped']:.3g} (here {difference:.3g} or less)"
-        for each, bound, difference in zip(stated, composition.outputs, comparison.differences, strict=True)
+        for each, bound, difference in zip(stated, composition.outputs, differences, strict=True)
         if each.parts["dropped"] and bound.proved is not None
     )
     yield Finding("certificate", True, f"{said}; dropped, and the distance from the truth: {dust}" if dust else said)

@@ -6,10 +6,10 @@ numbers is recorded, equal operations once.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -21,6 +21,7 @@ from .ieee import up
 
 MOST_NODES = 100_000
 NO_ANGLE = Angle()
+Key = TypeVar("Key")
 Variable = tuple[bool, int]
 """What varies: whether it is an angle, and its number; sliding positions are numbered from −1 downward."""
 
@@ -99,6 +100,27 @@ class Circuit:
             self.constants.append(value)
         return self._places[key]
 
+    def cone(self, terms: Mapping[Key, Term]) -> tuple[Circuit, dict[Key, Term]]:
+        """Return a circuit of nothing but what some terms need, and these terms in it."""
+        needed = [False] * len(self.nodes)
+        for term in terms.values():
+            if term.place >= 0:
+                needed[term.place] = True
+        for place in range(len(self.nodes) - 1, -1, -1):
+            node = self.nodes[place]
+            if needed[place] and node.kind in ("sum", "product"):
+                needed[node.left] = needed[node.right] = True
+        kept, places = Circuit(), {-1: -1}
+        for place in (place for place, used in enumerate(needed) if used):
+            node = self.nodes[place]
+            left = node.left
+            if node.kind in ("sum", "product"):
+                left = places[left]
+            elif left >= 0:  # a constant, or the rest of an angle
+                left = kept._constant(self.constants[left], rest=node.kind == "wave")
+            places[place] = kept.node(replace(node, left=left, right=places[node.right]))
+        return kept, {key: Term(kept, places[term.place], term.sign) for key, term in terms.items()}
+
     def number(self, value: Fraction) -> Term:
         """Return a constant."""
         if not value:
@@ -132,23 +154,22 @@ class Circuit:
 
 
 def degrees_of(circuit: Circuit) -> tuple[list[Variable], npt.NDArray[np.int64]]:
-    """Return all variables, and the degree of every node in each of them at most."""
-    found = {(True, axis) for node in circuit.nodes for axis, _ in node.angle.multipliers}
-    found |= {(False, node.variable) for node in circuit.nodes if node.kind == "motion"}
-    variables = sorted(found)
-    columns = {variable: k for k, variable in enumerate(variables)}
-    degrees = np.zeros((len(circuit.nodes), len(variables)), dtype=np.int64)
+    """Return all variables, angles last, and the degree of every node: in each angle, and in all motions together."""
+    axes = sorted({axis for node in circuit.nodes for axis, _ in node.angle.multipliers})
+    motions = sorted({node.variable for node in circuit.nodes if node.kind == "motion"})
+    columns = {axis: k for k, axis in enumerate(axes)}
+    degrees = np.zeros((len(circuit.nodes), len(axes) + 1), dtype=np.int64)
     for place, node in enumerate(circuit.nodes):
         if node.kind == "motion":
-            degrees[place, columns[False, node.variable]] = 1
+            degrees[place, -1] = 1
         elif node.kind == "wave":
             for axis, multiplier in node.angle.multipliers:
-                degrees[place, columns[True, axis]] = abs(multiplier)
+                degrees[place, columns[axis]] = abs(multiplier)
         elif node.kind == "sum":
             degrees[place] = np.maximum(degrees[node.left], degrees[node.right])
         elif node.kind == "product":
             degrees[place] = degrees[node.left] + degrees[node.right]
-    return variables, degrees
+    return [*((False, motion) for motion in motions), *((True, axis) for axis in axes)], degrees
 
 
 def run(circuit: Circuit, leaves: dict[int, Any], times: Any) -> list[Any]:

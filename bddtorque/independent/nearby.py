@@ -6,21 +6,30 @@ method finds these, in long numbers. Then |P(c) − T(p)| <= |P(c) − P(c*)| + 
 and the last are bounded operation by operation, since constants moved by a known amount. The one in the middle, D, is
 evaluated at random points, drawn when c* and p* are fixed.
 
-Why that is enough. D has a degree d in each of V variables. Let M be its largest magnitude. Draw one variable after
-another from N equidistant points, the others standing where D is largest. If as many as (2d + 1)·s of the points of an
-angle had values below M/L, then 2d + 1 of them, no two closer than s steps, would determine all values (Lagrange), each
-of the 2d + 1 summands being at most M/L·Π N/(2ts) squared, t from 1 to d: so L, what is here called the growth, is
-2d + 1 times that product of squares. A motion, a polynomial of degree d on −1 to 1, has d + 1 points and
-L = (d + 1)·(N/s)^d over the factorials of the halves of d. With (2d + 1)·s, or (d + 1)·s, at most N/2V, a variable is
-drawn badly with a probability of at most 1/2V, and any of them with at most 1/2. So at a random point |D| is at least M
-over the product of all L with a probability of 1/2, and the largest of k points is below that with one of 2^−k.
+Why that is enough. Let M be the largest magnitude of D, and draw the angles first, the motions standing where D is
+largest, one angle after another, each from N equidistant points. D has a degree d in an angle. If as many as (2d + 1)·s
+of its points had values below M/L, then 2d + 1 of them, no two closer than s steps, would determine all values
+(Lagrange), each of the 2d + 1 summands being at most M/L·Π N/(2ts) squared, t from 1 to d: so L, what is here called
+the growth, is 2d + 1 times that product of squares. With (2d + 1)·s at most N/4V, an angle of V is drawn badly with a
+probability of at most 1/4V, and any of them with at most 1/4.
+
+Then the n motions are drawn, from the cube that they span. D has a degree k in all of them together. By Brudnyi and
+Ganzburg, a polynomial that is below M/L on a part λ of a convex body is nowhere larger than T_k(2/μ − 1)·M/L, where
+μ = 1 − (1 − λ)^(1/n) >= λ/n and T_k(y) <= (2y)^k is Chebyshev's polynomial: with λ = 1/4 and L = (16n)^k that is below
+M, so motions are drawn badly with a probability of at most 1/4. A motion is drawn as the centre of one of many small
+cells, no further than 1/CELLS from any point of it. By Markov, D changes by at most n·k²/CELLS of its largest value
+over that, half of what L leaves: so L is doubled.
+
+So at a random point |D| is at least M over the product of all L with a probability of 1/2, and the largest of r points
+is below that with one of 2^−r.
 """
 
 from __future__ import annotations
 
 import math
+import random
 import secrets
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -39,7 +48,9 @@ from .ieee import up
 SURE = 100
 """A false claim passes with a probability of at most 2^−SURE."""
 STEPS = 1 << 20
-"""Points that each variable is drawn from."""
+"""Points that each angle is drawn from."""
+CELLS = 1 << 160
+"""Cells that the range of each motion is cut into."""
 ROOM = 160
 """Bits beyond those that the growth of D takes."""
 UNIT = 2.0**-60
@@ -54,7 +65,7 @@ LONG = 50
 SMALL = 1e-11
 """Singular values, relative to the largest, that are taken for 0."""
 Points = dict[Variable, npt.NDArray[Any]]
-"""For each variable, which of the STEPS of it every point has."""
+"""For each variable, which of the STEPS or CELLS of it every point has."""
 
 
 @dataclass(frozen=True)
@@ -79,14 +90,16 @@ def compare_nearby(circuit: Circuit, outputs: Sequence[int]) -> Nearby:
     kept = sorted({place for place in outputs if place >= 0})
     if not kept:
         return Nearby([0.0 for _ in outputs], ranges_of(circuit, [0.0] * len(circuit.constants)), 0)
-    highest = degrees[kept].max(axis=0)
-    growth = math.prod(_growth(angle, int(d), len(variables)) for (angle, _), d in zip(variables, highest, strict=True))
+    *turning, moving = degrees[kept].max(axis=0).tolist()
+    growth = _motion_growth(moving, len(variables) - len(turning)) * math.prod(
+        _growth(degree, len(turning)) for degree in turning
+    )
     bits = math.ceil(growth).bit_length() + ROOM
     near = _agreeing(circuit, kept, variables, bits)
     moved = [up(abs(Fraction(each, 1 << bits) - value)) for each, value in zip(near, circuit.constants, strict=True)]
     held, rounded = ranges_of(circuit, moved), ranges_of(circuit, moved, UNIT)
     count = SURE + len(kept).bit_length()
-    drawn: Points = {each: np.array([secrets.randbelow(STEPS) for _ in range(count)]) for each in variables}
+    drawn = _points(variables, count, secrets.randbelow)
     values = _LongNumbers(circuit, drawn, bits).values(near)
     found = []
     for place in outputs:
@@ -99,26 +112,32 @@ def compare_nearby(circuit: Circuit, outputs: Sequence[int]) -> Nearby:
     return Nearby(found, held, count)
 
 
-def _growth(angle: bool, degree: int, variables: int) -> Fraction:
-    """Return L of a variable."""
+def _growth(degree: int, angles: int) -> Fraction:
+    """Return L of an angle."""
     if not degree:
         return Fraction(1)
-    if angle:
-        apart = STEPS // (2 * variables * (2 * degree + 1))
-        require(apart > 0, "there are too many variables, or degrees", "dynamics")
-        each = (Fraction(STEPS, 2 * t * apart) ** 2 for t in range(1, degree + 1))
-        return math.prod(each, start=Fraction(2 * degree + 1))
-    apart = STEPS // (2 * variables * (degree + 1))
-    require(apart > 0, "there are too many variables, or degrees", "dynamics")
-    halves = math.factorial(degree // 2) * math.factorial(degree - degree // 2)
-    return (degree + 1) * Fraction(STEPS, apart) ** degree / halves
+    apart = STEPS // (4 * angles * (2 * degree + 1))
+    require(apart > 0, "there are too many angles, or degrees", "dynamics")
+    each = (Fraction(STEPS, 2 * t * apart) ** 2 for t in range(1, degree + 1))
+    return math.prod(each, start=Fraction(2 * degree + 1))
+
+
+def _motion_growth(degree: int, motions: int) -> int:
+    """Return L of all motions."""
+    growth = (16 * motions) ** degree
+    require(2 * growth * motions * degree**2 <= CELLS, "there are too many motions, or degrees", "dynamics")
+    return 2 * growth if degree else 1
+
+
+def _points(variables: list[Variable], count: int, below: Callable[[int], int]) -> Points:
+    """Return points that a source of random numbers chooses."""
+    return {each: _array([below(STEPS if each[0] else CELLS) for _ in range(count)]) for each in variables}
 
 
 def _agreeing(circuit: Circuit, outputs: list[int], variables: list[Variable], bits: int) -> list[int]:
     """Return constants, in units of 2^-bits, near those of a circuit, with which all outputs are 0 to the last bits."""
-    random = np.random.default_rng(0)
     count = 24 + 3 * len(circuit.constants) // len(outputs)
-    points: Points = {each: random.integers(0, STEPS, count) for each in variables}
+    points = _points(variables, count, random.Random(0).randrange)
     numbers = _LongNumbers(circuit, points, bits)
     near = [round(each * (1 << bits)) for each in circuit.constants]
     inverse: npt.NDArray[np.float64] | None = None
@@ -167,10 +186,11 @@ def _float_leaves(circuit: Circuit, constants: list[float], points: Points) -> t
         if node.kind == "constant":
             leaves[place] = constants[node.left]
         elif node.kind == "motion":
-            t = points[False, node.variable] * (2 / STEPS) - 1
+            t = (points[False, node.variable] / CELLS).astype(np.float64) * 2 - 1
             leaves[place] = t * float(node.factor) + float(node.middle)
         elif node.kind == "wave":
-            turns = float(node.angle.turns) + sum(m * points[True, axis] for axis, m in node.angle.multipliers) / STEPS
+            steps = sum(m * points[True, axis].astype(np.float64) for axis, m in node.angle.multipliers)
+            turns = float(node.angle.turns) + steps / STEPS
             angle = 2 * math.pi * turns + (constants[node.left] if node.left >= 0 else 0.0)
             leaves[place] = np.cos(angle) if node.cosine else np.sin(angle)
             slopes[place] = -np.sin(angle) if node.cosine else np.cos(angle)
@@ -190,7 +210,9 @@ class _LongNumbers:
             if node.kind == "motion":
                 factor, middle = node.factor * (1 << bits), node.middle * (1 << bits)
                 steps = points[False, node.variable].tolist()
-                self.motions[place] = _array([round(factor * Fraction(2 * k - STEPS, STEPS) + middle) for k in steps])
+                self.motions[place] = _array(
+                    [round(factor * Fraction(2 * k + 1 - CELLS, CELLS) + middle) for k in steps]
+                )
             elif node.kind == "wave" and node.angle not in self.waves:
                 parts = [(points[True, axis].tolist(), m) for axis, m in node.angle.multipliers]
                 steps = [sum(each) for each in zip(*([m * k for k in own] for own, m in parts), strict=True)] or [0]

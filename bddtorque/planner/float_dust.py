@@ -20,6 +20,9 @@ SHARE = 0.01
 """In units of an output's last bit: what all that is left out may cost."""
 ROOM = 1 + 1e-9
 """More than the float operations of a charge lose."""
+MOST_ANGLES = 7
+"""Of one output. Beyond, the independent checker has no grid to show on what was left out, and nothing is: for whole
+humanoids that costs one operation in a hundred (docs/planner.md)."""
 
 
 def without_dust(
@@ -27,8 +30,8 @@ def without_dust(
 ) -> tuple[Graph, tuple[float, ...], int]:
     """Return the graph without dust, what that costs each output at most, in units, and how many summands are gone.
 
-    The smallest go first, as long as all together cost no output more than `SHARE`. A graph without dust is returned as
-    it is.
+    The smallest go first, as long as all together cost no output more than `SHARE`. A graph without dust, or with an
+    output of more than `MOST_ANGLES`, is returned as it is.
 
     Parameters
     ----------
@@ -37,6 +40,8 @@ def without_dust(
     units
         The unit of each output.
     """
+    if max(len(names - inputs.keys()) for names in graph.supports()) > MOST_ANGLES:
+        return graph, (0.0,) * len(units), 0
     size = [each.magnitude for each in node_ranges(graph, inputs)]
     dust = _dust(graph, size, units)
     charges = tuple(error / unit for error, unit in zip(_errors(graph, size, dust), units, strict=True))

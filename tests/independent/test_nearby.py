@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from fractions import Fraction
 
 import mpmath
@@ -18,7 +19,15 @@ from bddtorque.independent import check_bytes, truth
 from bddtorque.independent.circuits import Circuit, gradient, ranges_of, run
 from bddtorque.independent.findings import RefusedError
 from bddtorque.independent.graph import Angle
-from bddtorque.independent.nearby import STEPS, _float_leaves, _growth, _LongNumbers, compare_nearby
+from bddtorque.independent.nearby import (
+    STEPS,
+    _float_leaves,
+    _growth,
+    _LongNumbers,
+    _motion_growth,
+    _points,
+    compare_nearby,
+)
 from bddtorque.model.model import to_bytes
 
 SLIDING = random_robot(["revolute", "prismatic", "revolute"], ["tilted", "general", "parallel"], 3)
@@ -39,20 +48,28 @@ def circuit_of(shift: Fraction = Fraction(0)) -> tuple[Circuit, int]:
 
 
 @settings(max_examples=examples(60))
-@given(st.integers(1, 4), st.integers(1, 40), st.booleans(), st.integers(0, 2**32 - 1))
-def test_few_points_have_small_values(degree, variables, angle, seed):
-    """What the probability rests on: of all points, at most 1/2V have a value below the largest over the growth."""
+@given(st.integers(1, 4), st.integers(1, 40), st.integers(0, 2**32 - 1))
+def test_few_angles_have_small_values(degree, angles, seed):
+    """What the probability rests on: of all points, at most 1/4V have a value below the largest over the growth."""
     rng = np.random.default_rng(seed)
-    x = np.arange(STEPS) * (2 / STEPS) - 1
-    if angle:
-        roots = rng.uniform(0, 2 * np.pi, 2 * degree) if seed % 3 else np.full(2 * degree, 2 * np.pi * seed / STEPS)
-        values = np.prod([np.sin((np.pi * (x + 1) - each) / 2) for each in roots], axis=0)
-    else:
-        roots = rng.uniform(-1.2, 1.2, degree) if seed % 3 else np.full(degree, x[seed % STEPS])
-        values = np.prod([x - each for each in roots], axis=0)
-    values = np.abs(values)
-    small = (values < values.max() / float(_growth(angle, degree, variables))).sum()
-    assert small <= STEPS / (2 * variables)
+    x = np.arange(STEPS) * (2 * np.pi / STEPS)
+    roots = rng.uniform(0, 2 * np.pi, 2 * degree) if seed % 3 else np.full(2 * degree, 2 * np.pi * seed / STEPS)
+    values = np.abs(np.prod([np.sin((x - each) / 2) for each in roots], axis=0))
+    small = (values < values.max() / float(_growth(degree, angles))).sum()
+    assert small <= STEPS / (4 * angles)
+
+
+@settings(max_examples=examples(60))
+@given(st.integers(1, 4), st.integers(1, 12), st.integers(0, 2**32 - 1))
+def test_few_motions_have_small_values(degree, motions, seed):
+    """The same of polynomials in many motions: products of planes, which meet in a corner, or anywhere."""
+    rng = np.random.default_rng(seed)
+    x = rng.uniform(-1, 1, (4000, motions))
+    planes = rng.normal(size=(degree, motions)) if seed % 2 else np.eye(motions)[rng.integers(0, motions, degree)]
+    at = rng.choice([-1.0, 1.0], motions) if seed % 3 else rng.uniform(-1, 1, motions)
+    largest = np.prod(np.abs(planes).sum(axis=1) + np.abs(planes @ at))  # or more
+    values = np.abs(np.prod((x - at) @ planes.T, axis=1))
+    assert (values < largest / _motion_growth(degree, motions)).mean() <= 0.25
 
 
 def test_two_ways_to_write_a_function_agree():
@@ -79,8 +96,7 @@ def test_functions_of_another_shape_do_not_agree():
 
 def test_derivatives_and_ranges_of_a_circuit():
     own, place = circuit_of(Fraction(1, 3))
-    rng = np.random.default_rng(1)
-    points = {(True, 0): rng.integers(0, STEPS, 20), (False, 0): rng.integers(0, STEPS, 20)}
+    points = _points([(True, 0), (False, 0)], 20, random.Random(1).randrange)
     start = [float(each) for each in own.constants]
     leaves, slopes = _float_leaves(own, start, points)
     values = run(own, leaves, np.multiply)
