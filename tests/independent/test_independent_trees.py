@@ -14,7 +14,7 @@ from recursion_numbers import Number, Plain
 from sample_robots import example_urdf, extended, joint
 
 import bddtorque as bt
-from bddtorque.independent import check_bytes
+from bddtorque.independent import check_bytes, truth
 from bddtorque.independent.dynamics import State, torques
 from bddtorque.independent.findings import RefusedError
 from bddtorque.independent.robots import robot_of
@@ -72,9 +72,32 @@ def test_a_tree_with_followers_is_proved(options):
     assert all(each.passed for each in found), found[-1]
 
 
-def test_a_quadruped_is_proved():
+def test_a_quadruped_is_proved_leg_by_leg(monkeypatch):
+    """A leg needs a grid of 1,324 numbers, all four together would need four times as many; a wrong leg is found."""
     robot = load_urdf(example_urdf("solo_description/robots/solo12.urdf"))
-    found = check_bytes(to_bytes(bt.compile(robot, acceleration=50, target="float", workers=1, cache=None)))
+    data = to_bytes(bt.compile(robot, acceleration=50, target="float", workers=1, cache=None))
+    monkeypatch.setattr(truth, "LARGE", 0)
+    monkeypatch.setattr(truth, "MOST_NUMBERS", 2_000)
+    monkeypatch.setattr(truth, "_compare_nearby", refused)
+    found = check_bytes(data)
+    assert all(each.passed for each in found), found[-1]
+    header, arrays = taken_apart(data)
+    heavier = replaced(header, ("robot", "links", 7, "mass"), header["robot"]["links"][7]["mass"] * 1.01)
+    wrong = check_bytes(signed(heavier, arrays))[-1]
+    assert (wrong.name, wrong.passed) == ("dynamics", False) and "'HL_HAA'" in wrong.detail
+
+
+def refused(*_: object) -> None:
+    raise RefusedError("no constants near")
+
+
+@pytest.mark.everything
+def test_a_humanoid_is_proved():
+    """Spine, head and two arms, 19 joints in one torque: dust is not left out, so that constants nearby agree."""
+    robot = load_urdf(example_urdf("alex_description/urdf/alex_nub_hands.urdf"))
+    model = bt.compile(robot, target="float", workers=1, cache=None)
+    assert not any(output.parts.dropped for output in model.certificate.outputs)
+    found = check_bytes(to_bytes(model))
     assert all(each.passed for each in found), found[-1]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 
 import numpy as np
@@ -18,7 +19,7 @@ from bddtorque.dynamics.robot_trace import trace_torques
 from bddtorque.graph.tracer import Tracer
 from bddtorque.independent import check_bytes
 from bddtorque.model.model import to_bytes
-from bddtorque.planner.float_dust import SHARE, without_dust
+from bddtorque.planner.float_dust import MOST_ANGLES, SHARE, without_dust
 from bddtorque.robots.robot import Robot
 from bddtorque.spec.loading import spec_and_robot
 from bddtorque.words.bounded import Interval
@@ -81,6 +82,14 @@ def test_dust_of_a_robot_is_dropped_charged_and_told() -> None:
         output["parts"]["dropped"] = 0.0
         output["bound"] = sum(output["parts"].values()) * (1 + 1e-15)
     assert not all(check.passed for check in check_bytes(signed(header, arrays)))
+
+
+@pytest.mark.parametrize("angles", [MOST_ANGLES, MOST_ANGLES + 1])
+def test_dust_stays_where_no_grid_could_show_that_it_is_gone(angles: int) -> None:
+    tracer = Tracer()
+    total = math.prod((tracer.sin(tracer.input(f"q{k}")) for k in range(angles)), start=tracer.input("u"))
+    graph = tracer.graph([total + 1e-9 * tracer.input("v") * tracer.input("u")], ["y"])
+    assert (without_dust(graph, INPUTS, [1.0])[2] == 1) == (angles == MOST_ANGLES)
 
 
 @pytest.mark.parametrize("name", ["planar2r", "scara", "stanford"])
