@@ -89,7 +89,7 @@ def _ended(findings: Iterator[Finding]) -> Iterator[Finding]:
             yield Finding(step, finding.passed, _one_line(finding.detail))
     except RefusedError as problem:
         yield Finding(problem.step or NEXT[step], False, _one_line(str(problem)))
-    except (ArithmeticError, ValueError, TypeError, LookupError, MemoryError, RecursionError) as problem:
+    except (ArithmeticError, ValueError, TypeError, LookupError, MemoryError, RuntimeError) as problem:
         said = f"contents that cannot be worked with ({type(problem).__name__}: {problem})"
         yield Finding(NEXT[step], False, _one_line(said))
 

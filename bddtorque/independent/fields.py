@@ -11,6 +11,7 @@ its range: of degree d in it means degree d in θ, and all of its range is reach
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -86,18 +87,23 @@ def joined(parts: list[Field], axis: int, degrees: Shape) -> Field:
 
 
 class Grid:
-    """The positions at which fields are known; an `Algebra` whose angles are those of the axes.
+    """The positions at which fields are known; an `Algebra`. Positions that are not on it stand at 0.
 
     Attributes
     ----------
     points
         How many along each axis, odd.
+    axes
+        The axis of each position that is on the grid; if none are given, the first ones are.
     slice
         An axis and the one point of it to look at; None for all points.
     """
 
-    def __init__(self, points: list[int], slice_: tuple[int, int] | None = None) -> None:
+    def __init__(
+        self, points: list[int], positions: Sequence[int] | None = None, slice_: tuple[int, int] | None = None
+    ) -> None:
         self.points = points
+        self.axes = {position: axis for axis, position in enumerate(positions or range(len(points)))}
         self.slice = slice_
         self._known: dict[Angle, tuple[Ball, Ball]] = {}
 
@@ -132,11 +138,11 @@ class Grid:
 
     def _both(self, angle: Angle) -> tuple[Ball, Ball]:
         if angle not in self._known:
-            used = [axis for axis, _ in angle.multipliers]
-            denominator = math.lcm(angle.turns.denominator, *(self.points[axis] for axis in used))
+            used = [(self.axes[position], times) for position, times in angle.multipliers if position in self.axes]
+            denominator = math.lcm(angle.turns.denominator, *(self.points[axis] for axis, _ in used))
             require(denominator <= 1 << 50, "expected angles of fewer bits")
             total: Any = np.full([1] * len(self.points), int(angle.turns * denominator), dtype=np.int64)
-            for axis, multiplier in angle.multipliers:
+            for axis, multiplier in used:
                 places = np.arange(self.points[axis], dtype=np.int64)
                 if self.slice is not None and self.slice[0] == axis:
                     places = places[self.slice[1] : self.slice[1] + 1]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -95,12 +95,13 @@ def values_beside(
     return found
 
 
-def box_beside(plan: AnyPlan, subject: Subject) -> Box:
-    """Return the ranges of all motions, those of laws with room, and of sliding positions as motions."""
+def box_beside(plan: AnyPlan, subject: Subject, positions: Sequence[int]) -> Box:
+    """Return the ranges of all motions, those of laws with room, and of sliding positions on a grid as motions."""
     motions = box_of(dict(enumerate(subject.motions.values())))
     laws = {len(subject.motions) + place: (-1.0, 1.0) for place in range(len(plan.wires))}
     first = len(subject.motions) + len(plan.wires)
-    sliders = {axis: first + axis for axis, word in enumerate(subject.arrays["q"]) if not word.angle}
+    words = subject.positions
+    sliders = {axis: first + position for axis, position in enumerate(positions) if not words[position].angle}
     ends = {**motions.ends, **laws, **dict.fromkeys(sliders.values(), (-1.0, 1.0))}
     return Box(ends, motions.zeros, sliders)
 

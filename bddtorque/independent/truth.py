@@ -84,34 +84,38 @@ def compare(plan: AnyPlan, subject: Subject, wanted: Wanted) -> Comparison:
         return _compare_exactly(plan, subject, wanted)
     angles = angles_beside(plan, subject)
     shapes = shapes_beside(plan, subject, angles, wanted.reaches, wanted.truths)
-    parts = (_compare_part(plan, subject, angles, part, wanted) for part in _parts(shapes))
-    return reduce(Comparison.__or__, parts)
+    parts = _parts(shapes)
+    found = (_compare_part(plan, subject, angles, sorted(at) or [0], part, wanted) for at, part in parts)
+    return reduce(Comparison.__or__, found)
 
 
-def _parts(shapes: dict[Key, Shape]) -> list[dict[Key, Shape]]:
-    """Return the shapes in parts that share no position, such as the legs of a robot on a fixed base."""
+def _parts(shapes: dict[Key, Shape]) -> list[tuple[set[int], dict[Key, Shape]]]:
+    """Return the shapes in parts that share no position, and the positions of each: the legs of a robot, for one."""
     parts: list[tuple[set[int], dict[Key, Shape]]] = []
     for key, shape in shapes.items():
-        axes, own = {axis for each in shape.values() for axis, degree in enumerate(each) if degree}, {key: shape}
+        positions, own = {k for each in shape.values() for k, degree in enumerate(each) if degree}, {key: shape}
         apart = []
         for others, part in parts:
-            if axes.isdisjoint(others):
+            if positions.isdisjoint(others):
                 apart.append((others, part))
             else:
-                axes, own = axes | others, part | own
-        parts = [*apart, (axes, own)]
-    return [part for _, part in parts]
+                positions, own = positions | others, part | own
+        parts = [*apart, (positions, own)]
+    return parts
 
 
 def _compare_part(
-    plan: AnyPlan, subject: Subject, angles: Angles, shapes: dict[Key, Shape], wanted: Wanted
+    plan: AnyPlan, subject: Subject, angles: Angles, positions: list[int], shapes: dict[Key, Shape], wanted: Wanted
 ) -> Comparison:
     """Compare some outputs, on a grid of the positions that they depend on."""
-    joints = range(len(subject.positions))
-    degrees = [[each[axis] for shape in shapes.values() for each in shape.values()] for axis in joints]
-    grid = Grid([2 * max(each, default=0) + 1 for each in degrees])
+    shapes = {
+        key: {monomial: tuple(each[k] for k in positions) for monomial, each in shape.items()}
+        for key, shape in shapes.items()
+    }
+    axes = range(len(positions))
+    points = [2 * max(each[axis] for shape in shapes.values() for each in shape.values()) + 1 for axis in axes]
     sizes = [
-        (math.prod(n for n, degree in zip(grid.points, each, strict=True) if degree), each)
+        (math.prod(n for n, degree in zip(points, each, strict=True) if degree), each)
         for shape in shapes.values()
         for each in shape.values()
     ]
@@ -132,16 +136,14 @@ def _compare_part(
         "dynamics",
     )
     # the axis that most depends on
-    axis = max(joints, key=lambda axis: sum(each for each, degrees in sizes if degrees[axis]))
-    slices = range(grid.points[axis]) if size > AT_ONCE else (None,)
-    found = [
-        values_beside(plan, subject, angles, Grid(grid.points, None if k is None else (axis, k)), shapes)
-        for k in slices
-    ]
+    axis = max(axes, key=lambda axis: sum(each for each, degrees in sizes if degrees[axis]))
+    slices = range(points[axis]) if size > AT_ONCE else (None,)
+    grids = (Grid(points, positions, None if k is None else (axis, k)) for k in slices)
+    found = [values_beside(plan, subject, angles, grid, shapes) for grid in grids]
     whole = found[0]
     if len(found) > 1:
         whole = {key: joined([part.pop(key) for part in found], axis, shapes[key]) for key in [*whole]}
-    box = box_beside(plan, subject)
+    box = box_beside(plan, subject, positions)
     outputs = [j for kind, j in whole if kind == FAR]
     rounding = {j: noise(whole[FAR, j], box) for j in outputs}
     differences = {j: largest(whole.pop((FAR, j)), box, wanted.limits[j]) for j in outputs}
@@ -149,8 +151,8 @@ def _compare_part(
     truths = {j: by(whole.pop((TRUE, j)), box, span) for j, span in asked.items()}
     reaches = {place: enclosed(field, box, wanted.reaches[place]) for (_, place), field in whole.items()}
     monomials = {monomial for shape in shapes.values() for monomial in shape}
-    points = max(each for each, _ in sizes)
-    how = f"{points:,} positions of a grid, {len(monomials)} products of motions"
+    most = max(each for each, _ in sizes)
+    how = f"{most:,} positions of a grid, {len(monomials)} products of motions"
     return Comparison(differences, rounding, (how,), reaches, truths)
 
 
