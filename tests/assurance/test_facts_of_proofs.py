@@ -82,14 +82,14 @@ def facts_hold(model: bt.Model) -> int:
     computed = [np.broadcast_to(values, STATES) for values in run(plan, model.tables, inputs)]
     for state in range(STATES):
         names: dict[str, Any] = {"floor": math.floor, "half_even": round}
+        names |= {name: Fraction(0) for name, why in prover.reasons.items() if why == "terms left out"}
         letter = "f" if floats else "a"
         for k, wire in enumerate(plan.wires):
-            names[f"{letter}{k}"] = word = Fraction(computed[k][state].item())
+            names[f"{letter}{k}"] = Fraction(computed[k][state].item())
             if isinstance(wire, Lookup) and plan.blocks[wire.block].kind in ("function", "law"):
                 names[f"t{k}"] = exact_entry(plan.blocks[wire.block], [int(computed[i][state]) for i in wire.wires])
             if isinstance(wire, Sine):
                 names[f"t{k}"] = exact_sine(plan, wire, int(computed[wire.word][state]))
-            assert word is not None
         if isinstance(lemmas, WordLemmas):
             names |= {unit: names[f"t{k}"] / scale for k, (unit, scale, *_) in lemmas.units.items()}
         else:
