@@ -2,7 +2,7 @@
 
 Every variable `w12` of the exported function is wire 12 of the plan. One after the other, for all words that the wires
 before it can carry: the C of the wire and the meaning that the plan gives it are the same number. Then the variable is
-any word in the range of the wire, and the next one follows. The torques are the last. Sums of products, which C may
+any word in the range of the wire, and the next one follows. The outputs are the last. Sums of products, which C may
 split to fit 32 bits and may divide in steps, are multiplied out first (`split_sums`).
 
 What is taken for granted, and shown elsewhere:
@@ -12,7 +12,8 @@ What is taken for granted, and shown elsewhere:
 - that no signed number overflows (Frama-C);
 - ab = ⌊(a+b)²/4⌋ − ⌊(a−b)²/4⌋, which products by quarter squares rest on: a + b and a − b are both odd or both even, so
   that both squares leave the same rest modulo 4, and (a+b)² − (a−b)² = 4ab;
-- that partial products add up to the product: Σᵢ aᵢ·2^(in) · Σⱼ bⱼ·2^(jn) = Σᵢⱼ aᵢ·bⱼ·2^((i+j)n).
+- that partial products add up to the product: Σᵢ aᵢ·2^(in) · Σⱼ bⱼ·2^(jn) = Σᵢⱼ aᵢ·bⱼ·2^((i+j)n). That C takes these
+  pieces of its factors, and adds their products up so, is proved.
 """
 
 from __future__ import annotations
@@ -39,10 +40,12 @@ from bddtorque.assurance.bit_vectors import (
     wide,
     within,
 )
-from bddtorque.assurance.c_execution import CExecution, Word, plain_source
+from bddtorque.assurance.c_execution import CExecution, Word, constant, plain_source
+from bddtorque.assurance.c_tables import exported_source
 from bddtorque.assurance.polynomials import Known
 from bddtorque.assurance.split_sums import Rounding, SplitSums
 from bddtorque.base.errors import BddTorqueError
+from bddtorque.export.c_interface import Interface
 from bddtorque.export.exporter import chip_of
 from bddtorque.model.model import Model
 from bddtorque.plan.blocks import ProductBlock, SquareBlock
@@ -92,14 +95,12 @@ def prove_c(
         raise BddTorqueError(
             "prove_c takes C in integers, and this model is in floats: compile for target 'integer' or 'tables'"
         )
-    sources = [path for path in Path(folder).glob("*.c") if not path.stem.endswith("_selftest")]
-    if len(sources) != 1:
-        raise BddTorqueError(f"{folder} must hold one exported C file, found {len(sources)}")
-    header, text = sources[0].with_suffix(".h").read_text(), sources[0].read_text()
+    source = exported_source(folder)
     parser = _imported("pycparser")
-    tree = parser.CParser().parse(plain_source(header, text), str(sources[0]))
-    int_bits = 16 if chip_of(model, chip).register < 16 else 32
-    return _Equivalence(model, plan, tree, int_bits, told).prove(f"{sources[0].stem}_torque_words")
+    tree = parser.CParser().parse(plain_source(source.with_suffix(".h").read_text(), source.read_text()), str(source))
+    register = chip_of(model, chip).register
+    interface = Interface.of(model, 32, register)
+    return _Equivalence(model, plan, tree, 16 if register < 16 else 32, interface, told).prove(source.stem)
 
 
 def _imported(name: str) -> Any:
@@ -111,9 +112,15 @@ def _imported(name: str) -> Any:
 
 class _Equivalence:
     def __init__(
-        self, model: Model, plan: Plan, tree: Any, int_bits: int, told: Callable[[ProvedWire], None] | None
+        self,
+        model: Model,
+        plan: Plan,
+        tree: Any,
+        int_bits: int,
+        interface: Interface,
+        told: Callable[[ProvedWire], None] | None,
     ) -> None:
-        self.model, self.plan = model, plan
+        self.model, self.plan, self.interface = model, plan, interface
         self.bitwuzla = _imported("bitwuzla")
         self.told = told
         self.execution = CExecution(tree, int_bits)
@@ -121,15 +128,21 @@ class _Equivalence:
         for k, block in enumerate(plan.blocks):
             self.execution.calls[f"block_{k}"] = self._table_call(k)
             if isinstance(block, ProductBlock) and not block.signed:
-                self.execution.calls[f"limbs_{k}"] = self._limbs_call(block)
+                self.execution.calls[f"limbs_{k}"] = partial(self._limbs_call, k, block)
         for name in ("signed32", "floor16", "floor32", "high16", "floor64"):
             if name in self.execution.functions:
                 self.execution.calls[name] = self._rounding_call(name)
         self.whole: dict[int, tuple[Word, Range]] = {}
         """By output: its word before it is clamped, and the range of that."""
+        self.written: dict[int, Word] = {}
+        """By output that C clamps where it writes it: its word."""
         self.sums: list[Rounding] = []
         """Calls of helpers that round, since the last variable."""
+        self.names: set[str] = set()
+        """Wires and outputs that were written."""
         self.roundings = 0
+        self.limbs: set[tuple[int, int, int]] = set()
+        """Helpers of partial products that were looked at: the table, and the pieces of both factors."""
         facts = [BlockFacts(0.0, int(each.values.min()), int(each.values.max())) for each in model.tables]
         self.ranges = word_ranges(plan, facts)
         self.words: dict[int, str] = {}
@@ -148,62 +161,75 @@ class _Equivalence:
                     self._note(name, False)
                 self.execution.calls[name] = partial(self._product16, name)
 
-    def prove(self, function: str) -> list[ProvedWire]:
+    def prove(self, prefix: str) -> list[ProvedWire]:
         """Return what was proved, in the order of the code."""
-        count = len(self.plan.outputs)
+        interface, function = self.interface, f"{prefix}_{self.interface.function}"
+        bits = self.execution.take_word_type(function)
         arrays = []
-        for kind in ("q", "qd", "qdd"):
-            words = []
-            for j in range(count):
-                name = f"{kind}{j + 1}"
-                self.declarations.append(f"(declare-const given_{name} (_ BitVec 32))")
-                self.raw[name] = Word(f"given_{name}", 32, True)
-                words.append(self.raw[name])
-            arrays.append(words)
-        torques: list[Any] = [None] * count
-        self.execution.run(function, [*arrays, torques])
+        for names in interface.names.values():
+            for name in names:
+                self.raw[name] = Word(f"given_{len(self.raw)}", bits, True)
+                self.declarations.append(f"(declare-const {self.raw[name].term} (_ BitVec {bits}))")
+            arrays.append([self.raw[name] for name in names])
+        results: list[Any] = [None] * len(self.plan.outputs)
+        self.execution.run(function, [*arrays, results])
+        missing = [self._output(j) for j, word in enumerate(results) if word is None]
+        if missing:
+            raise BddTorqueError(f"C: {', '.join(missing)} is not written, or not always")
         for j, (whole, ends) in self.whole.items():
             output = self.plan.outputs[j]
             meant = clamped(wide(whole), Range(output.low, output.high))
-            self._check(f"tau[{j}]", f"(=> {within(wide(whole), ends)} (= {wide(torques[j])} {meant}))")
-        missing = {f"tau[{j}]" for j in range(count)} - {each.name for each in self.found}
-        if missing:
-            raise BddTorqueError(f"C: {', '.join(sorted(missing))} is never written")
+            self._check(self._output(j), f"(=> {within(wide(whole), ends)} (= {wide(results[j])} {meant}))")
+        for j, word in self.written.items():
+            if results[j] != word:
+                self._note(self._output(j), False)  # it is changed after it was proved
         return self.found
+
+    def _output(self, place: int) -> str:
+        """Return what an output is called in C."""
+        return f"{self.interface.result}[{place}]"
 
     def _declared(self, name: str, word: Word) -> Word:
         """Prove a variable of the function equal to its wire, and make it any word of that wire."""
-        place = re.fullmatch(r"w(\d+)|tau\[(\d+)\]", name)
+        place = re.fullmatch(rf"w(\d+)|{self.interface.result}\[(\d+)\]", name)
         sums, self.sums = self.sums, []
         defined = [line for each in sums for line in each.definitions(each.inside.term)]
         if place is None:
             self.declarations += defined
             return self._half(name, word) if re.fullmatch(r"[hl]w\d+_\d+", name) else word
+        if name in self.names:
+            raise BddTorqueError(f"C: {name} is written twice")
+        self.names.add(name)
         if place[2] is not None:
-            output = self.plan.outputs[int(place[2])]
+            j = int(place[2])
+            output = self.plan.outputs[j]
             whole = Range(output.constant, output.constant)
             reach = sum((self.ranges[wire] * factor for wire, factor in output.parts), start=whole)
             ends, owed = reach.rounded(output.shift), [*self.owed]
             if self._is_rounded(word, sums, output, ends, clamp=False):  # it may be clamped later
-                symbol = f"whole_{place[2]}"
+                symbol = f"whole_{j}"
                 self.declarations.append(f"(declare-const {symbol} (_ BitVec {word.bits}))")
-                self.whole[int(place[2])] = (Word(symbol, word.bits, word.signed), ends)
-                return self.whole[int(place[2])][0]
+                self.whole[j] = (Word(symbol, word.bits, word.signed), ends)
+                return self.whole[j][0]
             self.owed[:] = owed
             self._note(name, self._is_rounded(word, sums, output, ends, clamp=True))
             self.declarations += defined
+            self.written[j] = word
             return word
         k = int(place[1])
         wire = self.plan.wires[k]
         meant = "" if isinstance(wire, Product | Sum) else self._meaning(k)
+        same = f"(= {wide(word)} {meant})"
         angle = isinstance(wire, AngleSum) or (isinstance(wire, Input) and wire.wraps)
+        if angle and word.signed and self._holds(same, defined):
+            angle = False  # it is the word itself, as where it is multiplied
         if angle:  # any number whose low bits are the angle
             bits = wire.bits  # type: ignore[union-attr]
             self._check(name, f"(= {low_bits(word.term, bits)} {low_bits(meant, bits)})", defined)
         elif isinstance(wire, Product | Sum):
             self._note(name, self._is_rounded(word, sums, wire, self.ranges[k], clamp=False))
         else:
-            self._check(name, f"(= {wide(word)} {meant})", defined)
+            self._check(name, same, defined)
         self.declarations.append(f"(declare-const {name} (_ BitVec {word.bits}))")
         fresh = Word(name, word.bits, word.signed)
         if angle:
@@ -361,18 +387,57 @@ class _Equivalence:
 
         return call
 
-    def _limbs_call(self, block: ProductBlock) -> Callable[[Sequence[Word]], Word]:
-        def call(arguments: Sequence[Word]) -> Word:
-            left, lefts, right, rights = arguments
-            terms = []
-            for word, pieces in ((left, lefts), (right, rights)):
-                assert pieces.value is not None
-                most = 1 << (block.widths[0] * pieces.value)
-                terms.append(wide(word.as_type(64, True)))
-                self.owed.append((terms[-1], Range(1 - most, most - 1)))
-            return Word(low_bits(f"(bvmul {terms[0]} {terms[1]})", 64), 64, False)
+    def _limbs_call(self, k: int, block: ProductBlock, arguments: Sequence[Word]) -> Word:
+        """Return a product by partial products, once the helper is proved for as many pieces."""
+        left, lefts, right, rights = arguments
+        terms = []
+        for word, pieces in ((left, lefts), (right, rights)):
+            assert pieces.value is not None
+            most = 1 << (block.widths[0] * pieces.value)
+            terms.append(wide(word.as_type(64, True)))
+            self.owed.append((terms[-1], Range(1 - most, most - 1)))
+        pair = k, lefts.value or 0, rights.value or 0
+        if pair not in self.limbs:
+            self.limbs.add(pair)
+            if not self._adds_partial_products(*pair):
+                self._note(f"limbs_{k}", False)
+        return Word(low_bits(f"(bvmul {terms[0]} {terms[1]})", 64), 64, False)
 
-        return call
+    def _adds_partial_products(self, k: int, lefts: int, rights: int) -> bool:
+        """Whether a helper looks up every pair of pieces of two magnitudes, and adds these products up in their places.
+
+        The products are any words of the table.
+        """
+        block, execution, name = self.plan.blocks[k], self.execution, f"block_{k}"
+        width, looked_up = block.input_widths[0], execution.calls[name]
+        products: list[tuple[Word, list[str]]] = []
+
+        def product(pieces: Sequence[Word]) -> Word:
+            products.append((Word(f"product_{len(products)}", 32, True), [wide(each) for each in pieces]))
+            return products[-1][0]
+
+        execution.calls[name] = product
+        factors = [Word(side, 64, True) for side in ("left", "right")]
+        pieces = [constant(count, 32, False) for count in (lefts, rights)]
+        body: Word = execution.run(f"limbs_{k}", [factors[0], pieces[0], factors[1], pieces[1]])
+        execution.calls[name] = looked_up
+        places = [(i * width, j * width) for i in range(lefts) for j in range(rights)]
+        if len(products) != len(places):
+            return False
+        a, b = (f"(ite (bvslt {each.term} {literal(0)}) (bvneg {each.term}) {each.term})" for each in factors)
+        free = [f"(declare-const {each.term} (_ BitVec {each.bits}))" for each, _ in products]
+        free += [f"(declare-const {each.term} (_ BitVec 64))" for each in factors]
+        goals, known, terms = [], [], [literal(0)]
+        for (found, indices), shifts in zip(products, places, strict=True):
+            for index, magnitude, shift in zip(indices, (a, b), shifts, strict=True):
+                piece = f"(bvand (bvlshr {magnitude} {literal(shift)}) {literal((1 << width) - 1)})"
+                goals.append(f"(= {index} {piece})")
+            known.append(within(wide(found), Range(0, block.high)))
+            terms.append(times(wide(found), 1 << sum(shifts)))
+        total = added(terms)
+        negative = "(xor " + " ".join(f"(bvslt {each.term} {literal(0)})" for each in factors) + ")"
+        goals.append(f"(= {wide(body)} (ite {negative} (bvneg {total}) {total}))")
+        return self._holds(f"(=> (and true {' '.join(known)}) (and {' '.join(goals)}))", free)
 
     def _check(self, name: str, goal: str, defined: Sequence[str] = ()) -> None:
         self._note(name, self._contracts_hold(defined) and self._holds(goal, defined))

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import zip_longest
 from typing import Any
 
 from bddtorque.base.errors import BddTorqueError
@@ -62,14 +63,14 @@ def chosen(condition: str, yes: Word, no: Word) -> Word:
 
 
 def _merged(condition: str, yes: list[Any], no: list[Any]) -> list[Any]:
-    """Return an array after an `if`; what only one way has written may be read on that way alone."""
-    pairs = zip(yes, no, strict=True)
-    return [b if a is None else a if b is None else chosen(condition, a, b) for a, b in pairs]
+    """Return an array after an `if`; what only one way has written is not there to be read."""
+    pairs = zip_longest(yes, no)
+    return [None if a is None or b is None else chosen(condition, a, b) for a, b in pairs]
 
 
 def plain_source(header: str, text: str) -> str:
     """Return exported C without comments, directives and the words of its tables: what there is to parse."""
-    sizes = dict(re.findall(r"^#define (\w+_JOINTS) (\d+)$", header, re.MULTILINE))
+    sizes = dict(re.findall(r"^#define (\w+_(?:JOINTS|INPUTS|OUTPUTS|WORDS)) (\d+)$", header, re.MULTILINE))
     text = re.sub(r"/\*.*?\*/", "", text, flags=re.DOTALL)
     text = re.sub(r"^[ \t]*#.*$", "", text, flags=re.MULTILINE)
     text = re.sub(r"\] = \{[^{}]*\};", "];", text)
@@ -104,12 +105,23 @@ class CExecution:
         self.calls: dict[str, Callable[[Sequence[Word]], Word]] = {}
         self.declared: Callable[[str, Word], Word] = lambda name, word: word
         self.depth = 0
+        self.word_type = "int32_t"
+        """Of the words in all arrays."""
+
+    def take_word_type(self, function: str) -> int:
+        """Take the words in all arrays to be as those that a function is given; return their bits."""
+        parameters = self._function(function).decl.type.args.params
+        (self.word_type,) = {name for each in parameters for name in each.type.type.type.names}
+        return self.types[self.word_type][0]
+
+    def _function(self, name: str) -> Any:
+        if name not in self.functions:
+            raise BddTorqueError(f"C: there is no function '{name}'")
+        return self.functions[name]
 
     def run(self, name: str, arguments: Sequence[Any]) -> Any:
         """Return what a function returns for arguments: words, or lists of words for arrays."""
-        function = self.functions.get(name)
-        if function is None:
-            raise BddTorqueError(f"C: there is no function '{name}'")
+        function = self._function(name)
         scope: dict[str, Any] = {}
         parameters = function.decl.type.args.params
         for parameter, argument in zip(parameters, arguments, strict=True):
@@ -168,7 +180,7 @@ class CExecution:
             held = scope[target.name.name]
             if index is None or not 0 <= index < len(held):
                 raise BddTorqueError(f"C: an index must be a constant within its array (line {node.coord})")
-            word = self._word(node.rvalue, scope).as_type(32, True)
+            word = self._word(node.rvalue, scope).as_type(*self.types[self.word_type])
             name = f"{target.name.name}[{index}]"
             held[index] = self.declared(name, word) if self.depth == 1 else word
             return
@@ -225,7 +237,7 @@ class CExecution:
         match type(node).__name__:
             case "Constant":
                 return self._literal(node.value)
-            case "ID":
+            case "ID" if isinstance(scope.get(node.name), Word):
                 return scope[node.name]  # type: ignore[no-any-return]
             case "Cast":
                 kind = self._type_of(node.to_type.type)
@@ -335,6 +347,9 @@ class CExecution:
     def _type_of(self, node: Any) -> tuple[int, bool] | None:
         """Return bits and sign of a type; nothing for arrays and pointers."""
         if type(node).__name__ != "TypeDecl":
+            (name,) = node.type.type.names
+            if name != self.word_type:
+                raise BddTorqueError(f"C: an array of {name} is not understood, others are of {self.word_type}")
             return None
         (name,) = node.type.names
         if name not in self.types:

@@ -23,7 +23,7 @@ def check_tables(model: Model, folder: str | Path, compiler: str = "cc") -> list
     """
     if which(compiler) is None:
         raise BddTorqueError(f"a C compiler is needed to run the tables, and '{compiler}' was not found")
-    (source,) = [path for path in Path(folder).glob("*.c") if not path.stem.endswith("_selftest")]
+    source = exported_source(folder)
     with tempfile.TemporaryDirectory() as scratch:
         program = Path(scratch, "tables")
         main = Path(scratch, "tables.c")
@@ -42,6 +42,15 @@ def check_tables(model: Model, folder: str | Path, compiler: str = "cc") -> list
         if len(values) != len(table.values) or differs.any():
             wrong.append(f"table {k}, index {int(differs.argmax())}")
     return wrong
+
+
+def exported_source(folder: str | Path) -> Path:
+    """Return the C file of a model that `export_c` wrote, of all that are in the folder with it."""
+    stems = {path.stem for path in Path(folder).glob("*.c")}
+    beside = {f"{stem}_{ending}" for stem in stems for ending in ("selftest", "float")}
+    if len(stems - beside) != 1:
+        raise BddTorqueError(f"{folder} must hold one exported C file, found {len(stems - beside)}")
+    return Path(folder, f"{min(stems - beside)}.c")
 
 
 def _program(model: Model, source: Path) -> str:

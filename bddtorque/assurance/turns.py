@@ -45,7 +45,7 @@ def turn_lemma(name: str, units: Sequence[str], vector: Sequence[str], premises:
         f"{cosine}, {sine} are cosine and sine of one angle",
         (circle(cosine, sine), cosine, sine, *premises),
         (f"|{turned}|",),
-        hints=(Hint(square, identity), Hint(f"|{turned}|", f"sqrt({square})", root=True)),
+        hints=(Hint(square, identity), Hint(f"|{turned}|", f"sqrt({square})")),
     )
     return lemma, turned
 

@@ -4,6 +4,7 @@ import re
 import shutil
 import subprocess
 from pathlib import Path
+from typing import Any
 
 import pytest
 from compiled import compiled
@@ -160,6 +161,105 @@ def test_every_wire_of_larger_arms_on_a_chip_of_8_bits(arm: str, bits: int, tmp_
         if changed != text:
             source.write_text(changed)
             assert not all(each.proved for each in prove_c(model, tmp_path)), new
+
+
+LAW = {"gains": {"kp": 100.0, "kv": 20.0}, "torque": "auto"}
+
+
+@pytest.mark.parametrize(
+    ("quantity", "target", "bits", "options"),
+    [
+        ("mass_matrix", "integer", 12, {}),
+        ("kinematics", "tables", 6, {}),
+        ("law", "integer", 12, LAW),  # an angle that wraps and is multiplied
+        pytest.param("law", "tables", 12, LAW, marks=LARGE),
+        pytest.param("gravity", "integer", 12, {"torque": "auto", "chip": "avr"}, marks=LARGE),
+        pytest.param("bias", "integer", 16, {"torque": "auto", "chip": "cortex-m0"}, marks=LARGE),
+        pytest.param("jacobian", "integer", 12, {"chip": "rv32imc"}, marks=LARGE),
+    ],
+)
+def test_every_wire_of_other_quantities(
+    quantity: str, target: str, bits: int, options: dict[str, Any], tmp_path: Path
+) -> None:
+    pytest.importorskip("bitwuzla")
+    pytest.importorskip("pycparser")
+    model = bt.compile("planar2r", quantity=quantity, bits=bits, target=target, workers=1, cache=None, **options)
+    bt.export_c(model, tmp_path)
+    proved = prove_c(model, tmp_path)
+    assert all(each.proved for each in proved), proved
+    result = {"mass_matrix": "mass", "kinematics": "out", "jacobian": "jacobian"}.get(quantity, "tau")
+    outputs = [f"{result}[{j}]" for j in range(len(model.plan.outputs))]
+    assert [each.name for each in proved][-len(outputs) :] == outputs
+
+
+def test_functions(tmp_path: Path) -> None:
+    pytest.importorskip("bitwuzla")
+    pytest.importorskip("pycparser")
+    inputs = {"x": (8, 2.0), "y": (8, (0.0, 3.0))}
+    model = bt.compile_function(lambda x, y: x * y + 0.3 * x * x - y, inputs=inputs, output=8, target="integer")
+    bt.export_c(model, tmp_path)
+    assert all(each.proved for each in prove_c(model, tmp_path))
+    source = tmp_path / "function.c"
+    source.write_text(source.read_text().replace("= given_in[1]", "= given_in[0]", 1))
+    assert not all(each.proved for each in prove_c(model, tmp_path))
+
+
+@pytest.mark.parametrize("options", [{"io": 16}, {"floats": True}, {"form": "folded", "name": "arm_float"}])
+def test_every_wire_however_it_is_exported(options: dict[str, Any], tmp_path: Path) -> None:
+    pytest.importorskip("bitwuzla")
+    pytest.importorskip("pycparser")
+    model = compiled("planar2r", bits=12, target="integer")
+    bt.export_c(model, tmp_path, **options)
+    assert all(each.proved for each in prove_c(model, tmp_path))
+    assert check_tables(model, tmp_path) == []
+
+
+PARTIAL_CHANGES = {
+    r"right_place = \d": r"right_place = 1",  # where a piece is taken from
+    r"a >> left_place": "a >> right_place",
+    r"product << place": "product << left_place",  # where its product goes
+    r"i < lefts": "i + 1u < lefts",
+    r"\(left < 0\) != \(right < 0\)": "left < 0",  # the sign
+    r"\(uint32_t\)low\)": "(uint32_t)high)",
+}
+
+
+def test_a_change_of_partial_products_is_found(tmp_path: Path) -> None:
+    """The helper is proved as well, and not taken for right."""
+    pytest.importorskip("bitwuzla")
+    pytest.importorskip("pycparser")
+    model = compiled("planar2r", bits=8, target="tables", products="partial")
+    bt.export_c(model, tmp_path)
+    assert all(each.proved for each in prove_c(model, tmp_path))
+    source = tmp_path / "planar2r.c"
+    text = source.read_text()
+    for old, new in PARTIAL_CHANGES.items():
+        changed = re.sub(old, new, text, count=1)
+        assert changed != text, old
+        source.write_text(changed)
+        assert next(each.name for each in prove_c(model, tmp_path) if not each.proved).startswith("limbs_")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        (r"(tau\[0\] = [^;]*;)", r"if (w3 != 0) { \1 }", "not always"),
+        (r"(tau\[0\] = [^;]*;)", r"\1 \1", "written twice"),
+        (r"= block_0\(w1\)", "= block_0(w99)", "not understood"),
+        (r"int32_t held_qd\[2\]", "int16_t held_qd[2]", "array of int16_t"),
+    ],
+)
+def test_an_output_is_written_once_on_every_path(old: str, new: str, said: str, tmp_path: Path) -> None:
+    pytest.importorskip("bitwuzla")
+    pytest.importorskip("pycparser")
+    model, folder = exported("planar2r", "integer", tmp_path)
+    source = folder / "planar2r.c"
+    text = source.read_text()
+    changed = re.sub(old, new, text, count=1)
+    assert changed != text
+    source.write_text(changed)
+    with pytest.raises(bt.BddTorqueError, match=said):
+        prove_c(model, folder)
 
 
 def test_outputs_are_clamped(tmp_path: Path) -> None:

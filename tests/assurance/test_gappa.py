@@ -5,8 +5,8 @@ import math
 import re
 import shutil
 import subprocess
-from collections.abc import Callable
-from dataclasses import replace
+from collections.abc import Callable, Iterator
+from dataclasses import fields, replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -185,6 +185,36 @@ def test_a_wrong_note_of_what_was_multiplied_out_costs_sharpness_only(monkeypatc
     assert wrong.bounds[0].total > right
 
 
+def changed_wires(wire: Any) -> Iterator[Any]:
+    """Yield a wire or an output with one of its numbers changed."""
+    for each in fields(wire):
+        value = getattr(wire, each.name)
+        if isinstance(value, bool):
+            yield replace(wire, **{each.name: not value})
+        elif isinstance(value, int | Fraction):
+            yield replace(wire, **{each.name: value + 1})
+        elif each.name == "parts":
+            for place, (source, factor, *rest) in enumerate(value):
+                yield replace(wire, parts=(*value[:place], (source, factor + 1, *rest), *value[place + 1 :]))
+
+
+@pytest.mark.parametrize("target", ["float", "integer", "tables"])
+def test_another_plan_is_refused(target: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every number of every wire: an input's bits, a shift, a factor, a constant, which wire is read."""
+    model = compiled("planar2r", bits=6, target=target)
+    draft = gappa_proof.redraft(model)
+    monkeypatch.setattr(gappa_proof, "redraft", lambda _: draft)
+    changed = []
+    for kind in ("wires", "outputs"):
+        parts = getattr(model.plan, kind)
+        for place, part in enumerate(parts):
+            changed += [{kind: (*parts[:place], other, *parts[place + 1 :])} for other in changed_wires(part)]
+    assert len(changed) > 50
+    for change in changed:
+        proof = prove_with_gappa(replace(model, plan=replace(model.plan, **change)))
+        assert [check.name for check in proof.checks if not check.passed] == ["plan"], change
+
+
 def test_a_certificate_that_says_less_is_refused() -> None:
     model = compiled("planar2r", bits=12, target="float")
     first, *rest = model.certificate.outputs
@@ -226,6 +256,8 @@ class TestProver:
         prover.state("x", around(1), "")
         with pytest.raises(bt.BddTorqueError, match="identity"):
             prover.prove(Lemma("wrong", "", ("x",), ("(x * x)",), hints=(Hint("x * x", "x * 1b-1"),)))
+        with pytest.raises(bt.BddTorqueError, match="identity"):
+            prover.prove(Lemma("root", "", ("x",), ("|x|",), hints=(Hint("|x|", "sqrt(x * x * x)"),)))
 
     def test_what_does_not_follow_is_not_closed(self) -> None:
         prover = Prover()
@@ -260,13 +292,13 @@ def test_the_command_prints_both_bounds_and_writes_a_script(tmp_path: Path, caps
     done = subprocess.run(["sh", str(script)], capture_output=True, text=True, check=False)
     assert done.returncode == 0
     assert re.fullmatch(r"\d+ lemmas hold\n", done.stdout)
-    broken = (
-        script.read_text()
-        .replace("a0 in [-2048", "a0 in [-2049")
-        .replace("a8 in [-2048, 2047]\n", "a8 in [-4096, 2047]\n")
-    )
+    whole = script.read_text()
+    broken = whole.replace("a0 in [-2048", "a0 in [-2049").replace("a8 in [-2048, 2047]\n", "a8 in [-4096, 2047]\n")
     script.write_text(broken)
     assert subprocess.run(["sh", str(script)], capture_output=True, check=False).returncode == 1
+    script.write_text(re.sub(r"^(a\d+ -> .*);$", r"\1 + 1b-60;", whole, count=1, flags=re.MULTILINE))
+    done = subprocess.run(["sh", str(script)], capture_output=True, text=True, check=False)
+    assert done.returncode == 1 and "no identity" in done.stdout  # of which Gappa itself only warns
     assert main(["verify", str(file), "--gappa", "--json"]) == 0
     plain = json.loads(capsys.readouterr().out)
     assert plain["verified"]
