@@ -127,16 +127,19 @@ def largest_sum(subject: Subject, direction: int, work: Work) -> Bracket:
 
     It closes, found and bound of one rounded word, unless something stops the work: then it is the bracket so far.
     """
-    ranges, influence = ranges_of(subject), influence_of(subject)
+    ranges, influence = ranges_of(subject), np.ones(len(subject.inputs))
 
     def bounds(boxes: Boxes) -> Integers:
         least, most = boxes.ranges(subject, ranges, work)
         return most if direction > 0 else -least
 
-    best = good_state(subject, direction, work)
+    whole = Boxes.whole(subject, 0)
+    best = whole.low[0]
+    with work.interruptible():
+        influence = influence_of(subject)
+        best = good_state(subject, direction, work)
     found = int(direction * subject.sums(best[None])[0])
-    opened = Boxes.whole(subject, 0)
-    opened = Boxes(opened.low, opened.high, bounds(opened))
+    opened = Boxes(whole.low, whole.high, bounds(whole))
     looked = 1
     with work.interruptible():
         while True:
@@ -155,7 +158,8 @@ def largest_sum(subject: Subject, direction: int, work: Work) -> Bracket:
             # a box of one state has no more than its sum
             opened = others + made[np.flatnonzero((made.low < made.high).any(axis=1))]
     if work.stopped in ("work", "time", "memory"):  # what the boxes found may be improved word by word
-        best = good_state(subject, direction, work, best)
+        with work.interruptible():
+            best = good_state(subject, direction, work, best)
     found = int(direction * subject.sums(best[None])[0])
     # boxes that were left out hold no larger word, but perhaps a larger sum of the same one
     bound = max(_next_word(subject, found, direction) - 1, int(opened.rank.max(initial=found)))
