@@ -103,6 +103,23 @@ def test_boxes_of_positions_exclude_what_the_sum_of_ranges_does_not(torque, verd
     assert all(each.passed for each in check_bytes(to_bytes(model)))
 
 
+@pytest.mark.parametrize("name", ["scara", "planar3r_b"])
+@pytest.mark.parametrize("target", ["float", pytest.param("integer", marks=pytest.mark.everything)])
+def test_short_words_are_decided_too(name, target):
+    """Two units of a word of 4 bits are an eighth of its range: only what a sum can be off by may count."""
+    model = bt.compile(name, bits=4, target=target, workers=1)
+    assert {each.saturation for each in model.certificate.torques} == {"cannot"}
+    assert all(each.passed for each in check_bytes(to_bytes(model)))
+
+
+def test_a_witness_is_found_in_long_words():
+    """Steps of 64 words lead nowhere among 2^20: these two joints were left open."""
+    torque = {"shoulder": [-140.16, 140.59], "wrist bend": [-3.68, 3.71]}
+    model = bt.compile("stanford", bits=20, target="float", torque=torque, workers=1)
+    verdicts = {each.name: each.saturation for each in model.certificate.torques}
+    assert verdicts == {name: "can" if name in torque else "cannot" for name in model.robot.joint_names}
+
+
 def test_a_witness_reads_well():
     parts = Parts(0.0, 0.0, 0.1, 0.0, 0.0, 0.5, 0.0)
     bound = ProvedBound("elbow", "N·m", 0.5, parts, -3.0, 4.0, "can", ((1, 2), (3, 4), (5, 6)))

@@ -91,7 +91,7 @@ def certify(draft: Draft, facts: Sequence[BlockFacts], tables: Sequence[Table]) 
         composed["arithmetic"] = (arithmetic + bound.arithmetic) * ROOM if bound.arithmetic else arithmetic
         parts.append(Parts(**composed))
     proved = []
-    verdicts = _verdicts(draft, bounds, [each.total for each in parts], tables)
+    verdicts = _verdicts(draft, bounds, [replace(each, final_rounding=0.0).total for each in parts], tables)
     for (name, word), own, (saturation, witness, reach) in zip(words, parts, verdicts, strict=True):
         # a word off by its bound, on either side, is still within the range stated
         low, high = draft.reach or reach

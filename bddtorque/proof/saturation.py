@@ -41,14 +41,21 @@ ALMOST = 0.9
 """Of the range."""
 MOST_BOXES = 100_000
 """Boxes of positions that are looked at to exclude that a torque leaves one end of its range."""
-SLACK, SLACK_UNITS = 0.002, 1.0
-"""Of the range, and in units: how far from its end a torque must stay, so that others can show it in their own way."""
+SLACK = 0.002
+"""Of the range: how far from its end a torque must stay, so that others can show it in their own way."""
 MOST_STEPS = 1.5e9
 """Of about ten nanoseconds: what these boxes may cost. Those of seven joints cost most."""
 FEW_STARTS = 2
 """From which to climb before boxes are looked at: states that saturate were looked for before."""
-STEPS = (-(2**31), -64, -8, -1, 1, 8, 64, 2**31)
-"""Changes tried on a word; the largest reach its ends."""
+
+
+def word_steps(bits: int) -> list[int]:
+    """Return changes to try on a word: powers of 8, for long words up to a sixteenth of their range, and its ends."""
+    steps = [1, 8, 64]
+    while steps[-1] << 7 <= 1 << bits:
+        steps.append(steps[-1] << 3)
+    steps.append(1 << 31)
+    return [-step for step in reversed(steps)] + steps
 
 
 def judge(
@@ -66,37 +73,65 @@ def judge(
     reach
         The sound range of each sum before clamping, in units.
     errors
-        How far each word can be from the torque, in units.
+        How far each sum, before it is rounded to a word, can be from the torque, in units.
     """
     verdicts = _verdicts(plan, reach, lambda place: find_witness(robot, formats, plan, tables, place))
     for place, (saturation, _, ends) in enumerate(verdicts):
         if saturation == "not excluded":
-            output = plan.outputs[place]
-            sides = [
-                side for side, left in ((-1, ends[0] + 0.5 < output.low), (1, ends[1] + 0.5 > output.high)) if left
-            ]
-            if all(_excluded(robot, formats, place, side, output.low, output.high, errors[place]) for side in sides):
-                closer = max(ends[0], float(output.low)), min(ends[1], float(output.high))
-                verdicts[place] = "cannot", None, closer
+            verdicts[place] = _by_boxes(robot, formats, plan, tables, place, ends, errors[place])
     return verdicts
 
 
-def _excluded(robot: Robot, formats: Formats, place: int, side: int, lowest: int, highest: int, error: float) -> bool:
-    """Whether boxes of positions show that no torque leaves its range at the highest word (`side` 1) or the lowest."""
-    word, names = formats.tau[place], ("q", "qd", "qdd")
-    words = {
-        f"{name}{j}": own for name, kind in zip(names, formats.inputs, strict=True) for j, own in enumerate(kind, 1)
-    }
-    search = torque_search(robot, words, place, side * word.sign, {}, FEW_STARTS)
+def _by_boxes(
+    robot: Robot,
+    formats: Formats,
+    plan: AnyPlan,
+    tables: Sequence[Table],
+    place: int,
+    ends: tuple[float, float],
+    error: float,
+) -> Verdict:
+    """Return the verdict on a torque by boxes of positions, and by the states that these find."""
+    output = plan.outputs[place]
+    excluded = True
+    for side, left in ((-1, ends[0] + 0.5 < output.low), (1, ends[1] + 0.5 > output.high)):
+        if left:
+            own, point = _excluded(robot, formats, place, side, output.low, output.high, error)
+            if point is not None:
+                start = [word.quantise(x) for word, x in zip(_inputs(formats).values(), point.tolist(), strict=True)]
+                witness = _climb_torque(robot, formats, plan, tables, place, side, np.array([start], np.int64))
+                if witness:
+                    return "can", witness, ends
+            excluded = excluded and own
+    if excluded:
+        return "cannot", None, (max(ends[0], float(output.low)), min(ends[1], float(output.high)))
+    return "not excluded", None, ends
+
+
+def _inputs(formats: Formats) -> dict[str, Format]:
+    """Return the words of all inputs by name: q1, q2, ..., qd1, ..., qdd1, ..."""
+    kinds = zip(("q", "qd", "qdd"), formats.inputs, strict=True)
+    return {f"{name}{j}": own for name, kind in kinds for j, own in enumerate(kind, 1)}
+
+
+def _excluded(
+    robot: Robot, formats: Formats, place: int, side: int, lowest: int, highest: int, error: float
+) -> tuple[bool, npt.NDArray[np.float64] | None]:
+    """Whether boxes of positions show that no torque leaves its range at the highest word (`side` 1) or the lowest.
+
+    If instead a torque was found that is too close to the end, its inputs are returned as well, (3n,).
+    """
+    word = formats.tau[place]
+    search = torque_search(robot, _inputs(formats), place, side * word.sign, {}, FEW_STARTS)
     if search is None:
-        return False
-    slack = error * (1 + 1e-9) + SLACK * (highest - lowest) + SLACK_UNITS + _uneven_friction(robot, formats, place)
+        return False, None
+    slack = error * (1 + 1e-9) + SLACK * (highest - lowest) + _uneven_friction(robot, formats, place)
     end = (highest if side > 0 else lowest) - side * slack
     enough = word.sign * (word.centre + end * word.lsb) + word.offset
     most = min(MOST_BOXES, int(MOST_STEPS / search.steps))
     search.run(0.0, enough, most, lambda _: not search.beyond(enough))
     units = float(word.units(search.bound))
-    return units < end if side > 0 else units > end
+    return (units < end if side > 0 else units > end), search.point() if search.beyond(enough) else None
 
 
 def _uneven_friction(robot: Robot, formats: Formats, place: int) -> float:
@@ -163,8 +198,9 @@ def _climb(
         best = dict(starts)
         for _ in range(ROUNDS):
             for name, word in formats.items():
-                tried = np.concatenate([best[name], *(word.held(best[name] + step) for step in STEPS)])
-                copies = 1 + len(STEPS)
+                steps = word_steps(word.bits)
+                tried = np.concatenate([best[name], *(word.held(best[name] + step) for step in steps)])
+                copies = 1 + len(steps)
                 states = {**{other: np.tile(own, copies) for other, own in best.items()}, name: tried}
                 gained = (direction * true_units(states, place)).reshape(copies, -1)
                 best[name] = tried.reshape(copies, -1)[gained.argmax(axis=0), np.arange(STARTS)]
@@ -181,29 +217,37 @@ def find_witness(robot: Robot, formats: Formats, plan: AnyPlan, tables: Sequence
 
     The search climbs on float Newton-Euler, which is fast; what it finds counts only if plan and torque both leave it.
     """
-    rng = np.random.default_rng(place)
-    words = [word for kind in formats.inputs for word in kind]
-    names = [f"{kind}{j}" for kind in ("q", "qd", "qdd") for j in range(1, len(formats.q) + 1)]
+    rng, words = np.random.default_rng(place), _inputs(formats).values()
     starts = np.stack([rng.integers(word.lowest, word.highest, STARTS, endpoint=True) for word in words], axis=1)
-    output, every = plan.outputs[place], np.arange(STARTS)
-    for direction in (1, -1):
-        best = _States(starts.copy(), formats)
-        end = output.high if direction > 0 else -output.low
-        for round_ in range(MORE_ROUNDS):
-            for column, word in enumerate(words):
-                own = best.words[:, column]
-                tried = np.stack([own, *(word.held(own + step) for step in STEPS)])
-                units = _torque_units(robot, formats, best.with_column(column, tried), place)
-                winners = (direction * units.reshape(tried.shape)).argmax(axis=0)
-                best.set_column(column, tried[winners, every])
-            total = _sum(plan, tables, dict(zip(names, best.words.T, strict=True)), place)
-            units = _torque_units(robot, formats, best.values, place)
-            beyond = np.minimum(total, units) > output.high if direction > 0 else np.maximum(total, units) < output.low
-            if beyond.any():
-                q, qd, qdd = best.words[beyond.argmax()].reshape(3, -1).tolist()
-                return tuple(q), tuple(qd), tuple(qdd)
-            if round_ + 1 >= ROUNDS and (direction * units).max() < ALMOST * end:
-                break
+    for side in (1, -1):
+        witness = _climb_torque(robot, formats, plan, tables, place, side, starts.copy())
+        if witness:
+            return witness
+    return None
+
+
+def _climb_torque(
+    robot: Robot, formats: Formats, plan: AnyPlan, tables: Sequence[Table], place: int, side: int, starts: Words
+) -> Witness | None:
+    """Return a state whose torque leaves its range at the highest word (`side` 1) or the lowest, near some states."""
+    inputs, output, every = _inputs(formats), plan.outputs[place], np.arange(len(starts))
+    best = _States(starts, formats)
+    end = output.high if side > 0 else -output.low
+    for round_ in range(MORE_ROUNDS):
+        for column, word in enumerate(inputs.values()):
+            own = best.words[:, column]
+            tried = np.stack([own, *(word.held(own + step) for step in word_steps(word.bits))])
+            units = _torque_units(robot, formats, best.with_column(column, tried), place)
+            winners = (side * units.reshape(tried.shape)).argmax(axis=0)
+            best.set_column(column, tried[winners, every])
+        total = _sum(plan, tables, dict(zip(inputs, best.words.T, strict=True)), place)
+        units = _torque_units(robot, formats, best.values, place)
+        beyond = np.minimum(total, units) > output.high if side > 0 else np.maximum(total, units) < output.low
+        if beyond.any():
+            q, qd, qdd = best.words[beyond.argmax()].reshape(3, -1).tolist()
+            return tuple(q), tuple(qd), tuple(qdd)
+        if round_ + 1 >= ROUNDS and (side * units).max() < ALMOST * end:
+            break
     return None
 
 

@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bddtorque.plan.reference import run_wires
+from bddtorque.proof.saturation import word_steps
 from bddtorque.questions.enumeration import random_words
 from bddtorque.questions.float_ranges import FloatRanges
 from bddtorque.questions.search_work import Work
@@ -31,8 +32,6 @@ MOST_BYTES = 300 * 2**20
 """Memory of the boxes that are open."""
 STARTS, ROUNDS = 96, 3
 """Random states that the search for a good one begins at, and how often it changes every word of them."""
-STEPS = (-(2**31), -64, -8, -1, 1, 8, 64, 2**31)
-"""Changes tried on a word; the largest reach its ends."""
 SEEN = 256
 """Random states on which the words' influence is seen."""
 
@@ -128,16 +127,19 @@ def largest_sum(subject: Subject, direction: int, work: Work) -> Bracket:
 
     It closes, found and bound of one rounded word, unless something stops the work: then it is the bracket so far.
     """
-    ranges, influence = ranges_of(subject), influence_of(subject)
+    ranges, influence = ranges_of(subject), np.ones(len(subject.inputs))
 
     def bounds(boxes: Boxes) -> Integers:
         least, most = boxes.ranges(subject, ranges, work)
         return most if direction > 0 else -least
 
-    best = good_state(subject, direction, work)
+    whole = Boxes.whole(subject, 0)
+    best = whole.low[0]
+    with work.interruptible():
+        influence = influence_of(subject)
+        best = good_state(subject, direction, work)
     found = int(direction * subject.sums(best[None])[0])
-    opened = Boxes.whole(subject, 0)
-    opened = Boxes(opened.low, opened.high, bounds(opened))
+    opened = Boxes(whole.low, whole.high, bounds(whole))
     looked = 1
     with work.interruptible():
         while True:
@@ -156,7 +158,8 @@ def largest_sum(subject: Subject, direction: int, work: Work) -> Bracket:
             # a box of one state has no more than its sum
             opened = others + made[np.flatnonzero((made.low < made.high).any(axis=1))]
     if work.stopped in ("work", "time", "memory"):  # what the boxes found may be improved word by word
-        best = good_state(subject, direction, work, best)
+        with work.interruptible():
+            best = good_state(subject, direction, work, best)
     found = int(direction * subject.sums(best[None])[0])
     # boxes that were left out hold no larger word, but perhaps a larger sum of the same one
     bound = max(_next_word(subject, found, direction) - 1, int(opened.rank.max(initial=found)))
@@ -183,14 +186,15 @@ def good_state(subject: Subject, direction: int, work: Work, start: Integers | N
     best = rng.integers(lowest, highest, (STARTS, len(highest)), endpoint=True)
     if start is not None:
         best[0] = start
+    steps = [word_steps(wire.bits) for wire in subject.inputs]
     for _ in range(ROUNDS):
-        for column in range(len(highest)):
-            tried = np.stack([best] * (1 + len(STEPS)))
-            for k, change in enumerate(STEPS, 1):
+        for column, changes in enumerate(steps):
+            tried = np.stack([best] * (1 + len(changes)))
+            for k, change in enumerate(changes, 1):
                 tried[k, :, column] = np.clip(best[:, column] + change, lowest[column], highest[column])
             sums = direction * subject.sums(tried.reshape(-1, len(highest))).reshape(tried.shape[:2])
             best = tried[sums.argmax(axis=0), np.arange(STARTS)]
-    work.spend(ROUNDS * len(highest) * STARTS * (1 + len(STEPS)) * len(subject.plan.wires))
+    work.spend(ROUNDS * STARTS * sum(1 + len(changes) for changes in steps) * len(subject.plan.wires))
     winner: Integers = best[int((direction * subject.sums(best)).argmax())]
     return winner
 

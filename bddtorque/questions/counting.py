@@ -186,11 +186,12 @@ class _Lists:
 
 def _in_boxes(subject: Subject, threshold: int, work: Work) -> Counts:
     """Return bounds of the count: boxes are halved, the largest first, until all their states are on one side."""
-    ranges, influence = ranges_of(subject), influence_of(subject)
+    ranges = ranges_of(subject)
     boxes = Boxes.whole(subject, 1 << MOST_HALVINGS)  # the rank of a box is how large it is, as a share of the whole
     inside, undecided = 0, subject.read_states
     looked = 0
     with work.interruptible():
+        influence = influence_of(subject)
         while len(boxes) and work.goes_on() and boxes.fits(work):
             chosen, others = boxes.first()
             least, most = chosen.ranges(subject, ranges, work)

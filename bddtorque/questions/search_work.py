@@ -114,9 +114,9 @@ class Work:
         try:
             yield
         except KeyboardInterrupt:
-            self.stopped = "interrupt"
-            if self._whole is not None:
-                self._whole.stopped = "interrupt"
+            whole: Work | None = self
+            while whole is not None:
+                whole.stopped, whole = "interrupt", whole._whole
 
 
 def work_of(work: float | Work, limit: float | None) -> Work:

@@ -31,10 +31,15 @@ def sharpen(model: Model, asked: Subject, direction: int, known: Bracket, work: 
     extreme = None
     if asked.word is not None:
         extreme = bound_torque(model, asked, direction * asked.word.sign, work, ends=ends)
+    if extreme is None and work.stopped:
+        return known, boxes_looked_at(known.boxes)
     if extreme is None:  # more boxes of words are all there is
         again = largest_sum(asked, direction, work)
         return again, boxes_looked_at(again.boxes)
-    if ends(extreme.state):
+    reached = False
+    with work.interruptible():
+        reached = ends(extreme.state)
+    if reached:
         return known, "a state reaches the end of the range"
     done = f"{boxes_looked_at(known.boxes)}, and {extreme.boxes:,} of the torque itself"
     return _bounded(model, asked, direction, known, extreme.bound), done

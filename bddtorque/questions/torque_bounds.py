@@ -48,6 +48,8 @@ def bound_torque(
 ) -> TorqueBound | None:
     """Return a bound on a torque over all states that a question is about; None where there are no boxes to look at.
 
+    None, too, if somebody interrupts before the first box.
+
     Parameters
     ----------
     direction
@@ -66,7 +68,9 @@ def bound_torque(
     names = [f"{kind}{j}" for kind in ("q", "qd", "qdd") for j in range(1, len(robot.joints) + 1)]
     moving = {name: words.get(name, STILL) for name in names}
     still = {name: (0, 0) for name in names if name not in words}
-    search = torque_search(robot, moving, asked.place, direction, {**asked.within, **still})
+    search = None
+    with work.interruptible():
+        search = torque_search(robot, moving, asked.place, direction, {**asked.within, **still})
     if search is None:
         return None
 
@@ -74,17 +78,20 @@ def bound_torque(
         point = zip(names, search.point(), strict=True)
         return {name: int(words[name].quantise(x)) for name, x in point if name in words}
 
-    told, answered = None, False
+    told, answered, latest = None, False, {name: 0 for name in names if name in words}
 
     def goes_on(boxes: int) -> bool:
-        nonlocal told, answered
+        nonlocal told, answered, latest
         work.spend(boxes * search.steps)
         if search.found != told:
-            answered = ends(state())
+            latest = state()
+            answered = ends(latest)
             told = search.found  # which the state may have improved
         return work.goes_on() and not answered
 
     with work.interruptible():
         if goes_on(0) and not search.run(WANTED, enough, MOST_BOXES, goes_on) and not answered and not work.stopped:
             work.stopped = "work"
-    return TorqueBound(search.bound, state(), search.boxes)
+    with work.interruptible():
+        latest = state()
+    return TorqueBound(search.bound, latest, search.boxes)

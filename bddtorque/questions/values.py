@@ -226,7 +226,8 @@ def _searched(model: Model, asked: Subject, direction: int, work: Work) -> tuple
     if work.stopped not in ("time", "interrupt") and asked.rounded(direction * found.found) != asked.rounded(
         direction * found.bound
     ):
-        found = recall(model, asked, direction, found)
+        with work.interruptible():
+            found = recall(model, asked, direction, found)
     ends = direction * found.found, direction * found.bound
     return *ends, found.state, "branch and bound", detail
 

@@ -9,6 +9,7 @@ from every_state import arm, every_state, small
 from hypothesis import given
 from hypothesis import strategies as st
 
+import bddtorque as bt
 from bddtorque.questions import (
     Work,
     counting,
@@ -204,3 +205,25 @@ def test_random_states_fit_in_memory(monkeypatch):
     monkeypatch.setattr(word_errors, "MOST_TRIED", 10)
     found = largest_error(arm(12), "C1_12")
     assert found.detail.startswith("10 ")
+
+
+@pytest.mark.parametrize("early", ["bounding.good_state", "torque_bounds.torque_search", "sharpening.good_state"])
+def test_ctrl_c_before_the_first_box_leaves_a_bracket(monkeypatch, early):
+    """These took a second in which Ctrl-C ended the command without an answer."""
+
+    def interrupted(*_, **__):
+        raise KeyboardInterrupt
+
+    model = bt.compile("ur5", bits=8, target="float", workers=1)
+    whole = largest(model, "tau1")
+    monkeypatch.setattr(f"bddtorque.questions.{early}", interrupted)
+    answer = largest(model, "tau1")
+    assert answer.interrupted and answer.word <= whole.bound_word <= answer.bound_word
+
+
+def test_ctrl_c_ends_all_that_the_work_is_a_part_of():
+    work = Work()
+    part = work.part(0.5).part(0.5)
+    with part.part(0.5).interruptible():
+        raise KeyboardInterrupt
+    assert part.stopped == work.stopped == "interrupt"
