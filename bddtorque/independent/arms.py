@@ -113,11 +113,13 @@ def subject_findings(
     shown = ", ".join(f"{each:.2g}" for each in comparison.differences)
     said = f"the cascade without roundings is within {shown} units of {comparison.how}"
     yield Finding("dynamics", True, said)
-    points = math.prod(map(_points, subject.arrays["q"]))
+    points, skew = math.prod(map(_points, subject.arrays["q"])), robot.skew
+    if subject.quantity in TIP:  # compared in rationals, without a grid
+        points, skew = 1, 0.0
     for j, (each, bound) in enumerate(zip(stated, composition.outputs, strict=True)):
         where, word = f"certificate, '{each.name:.40}'", subject.outputs[j]
         check_names(each, labels[j], word, where)
-        arithmetic = most_arithmetic(comparison.noise[j], bound, word, points, robot.skew)
+        arithmetic = most_arithmetic(comparison.noise[j], bound, word, points, skew)
         check_parts(each, bound, arithmetic, comparison.differences[j], where)
         check_range(each, bound, word, where, comparison.truths.get(j))
         require(

@@ -389,6 +389,16 @@ def test_anything_in_place_of_anything(name, data):
     assert found and all("\n" not in each.detail for each in found)
 
 
+@pytest.mark.parametrize("first", [[1, -1, -1, "", (3.0).hex()], [0, -1, -1, "v", (0.0).hex()]], ids=["3", "v"])
+def test_what_is_squared_again_and_again_is_refused_at_once(first):
+    """3 to the power 2^60 would fill any memory, and so would a product of 2^60 words."""
+    header, arrays = taken_apart(file("cascade"))
+    nodes = [first, *([3, 2 * k, 2 * k, "", (0.0).hex()] for k in range(60))]
+    graph = {**header["function"]["graph"], "nodes": nodes, "outputs": [2 * len(nodes) - 2]}
+    found = check_bytes(signed(replaced(header, ("function", "graph"), graph), arrays))[-1]
+    assert not found.passed and ("65,536 bits" in found.detail or "1,000 words" in found.detail)
+
+
 def test_the_harness_sees_what_it_should():
     """A harness that never changes a file, or never signs it, would find everything right, or nothing."""
     header, arrays = taken_apart(file("arm"))

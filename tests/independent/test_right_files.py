@@ -65,6 +65,14 @@ def test_nothing_at_all_in_words_off_centre() -> None:
     both_prove(bt.compile(robot, torque=torque, target="float", source="recursive", accuracy=2.0, **options, **QUICK))
 
 
+def test_a_torque_that_no_position_matters_to() -> None:
+    """All axes are parallel and vertical: what a grid would round cancels here, the compiler has rounded it."""
+    robot = random_robot(["prismatic", "revolute", "revolute"], ["parallel"] * 3, 5, gravity=False, payload=True)
+    robot = replace(robot, gravity=(0.0, 0.0, -9.81))
+    options: dict[str, Any] = {"position": [(2.9, 3.2), 3.0, 3.0], "velocity": 1.0, "acceleration": 2.0, "bits": 4}
+    both_prove(bt.compile(robot, source="terms", **options, **QUICK))
+
+
 @pytest.mark.parametrize("output", [(5, (15.0, 25.0)), (5, (-9.0, -3.0)), (5, (0.5, 1.5))])
 def test_given_words_beyond_the_output(output: tuple[int, tuple[float, float]]) -> None:
     """A word one beyond an end stands for whatever lies beyond it."""
