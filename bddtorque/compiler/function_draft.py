@@ -250,7 +250,7 @@ def draft_of_law(law: Law, request: Request, relative_to: str) -> Draft:
     count = len(getattr(law, "around", (False,)))
     if len(arguments) != count:
         raise BddTorqueError(f"{law.kind} takes {count} input words, got {len(arguments)}")
-    if law.transcendental and any(each.kind == "angle" for each in arguments):
+    if law.real_valued and any(each.kind == "angle" for each in arguments):
         raise BddTorqueError(f"{law.kind} takes words with a range as inputs, got an angle")
     ends = law_range(law, formats)
     output = request.output.format(*ends)

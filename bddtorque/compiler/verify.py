@@ -159,7 +159,10 @@ def _wrongly_stated(model: Model) -> str:
         if isinstance(block, GivenBlock) and (block.low, block.high) != ends:
             return f"block {k} must have the range {ends} of its words, not {(block.low, block.high)}"
         values = sorted(word.value(end) for end in ends)
-        if isinstance(block, GivenBlock) and not certificate.low <= values[0] <= values[1] <= certificate.high:
+        # a word beyond an end of the output stands for all values beyond it
+        least, most = sorted(word.value(end) for end in (word.lowest - 1, word.highest + 1))
+        held = min(certificate.low, most) <= values[0] and values[1] <= max(certificate.high, least)
+        if isinstance(block, GivenBlock) and not (held and certificate.low <= certificate.high):
             return f"the range must hold {values}, and is {[certificate.low, certificate.high]}"
     for k, node in enumerate(model.graph.nodes if model.graph else ()):
         if (node.name and node.op is not Op.INPUT) or (node.value and node.op is not Op.CONSTANT):

@@ -25,6 +25,7 @@ from .certificate import (
 )
 from .findings import Finding, require
 from .float_plan import AnyPlan
+from .formats import Format
 from .header import check_version
 from .passes import check_words, compose_errors, range_findings, run_state
 from .quantities import quantity_of
@@ -35,7 +36,7 @@ from .tables import Facts
 from .truth import Wanted, compare
 
 POINTS = 5
-"""Of the grid of docs/certificate.md, a joint that turns; three of a sliding one, times two."""
+"""Of the grid of docs/certificate.md, a joint that turns."""
 
 
 def arm_findings(header: dict[str, Any], plan: AnyPlan, tables: list[Any], facts: list[Facts]) -> Iterator[Finding]:
@@ -114,11 +115,13 @@ def subject_findings(
     of = "the robot's kinematics" if subject.quantity in TIP else "Newton-Euler"
     said = f"the cascade without roundings is within {shown} units of {of}, everywhere ({'; '.join(comparison.how)})"
     yield Finding("dynamics", True, said)
-    points = math.prod(POINTS if joint.revolute else 2 * POINTS for joint in robot.joints)
+    points, skew = math.prod(map(_points, subject.arrays["q"])), robot.skew
+    if subject.quantity in TIP:  # compared in rationals, without a grid
+        points, skew = 1, 0.0
     for j, (each, bound) in enumerate(zip(stated, composition.outputs, strict=True)):
         where, word = f"certificate, '{each.name:.40}'", subject.outputs[j]
         check_names(each, labels[j], word, where)
-        arithmetic = most_arithmetic(comparison.noise[j], bound, word, points)
+        arithmetic = most_arithmetic(comparison.noise[j], bound, word, points, skew)
         check_parts(each, bound, arithmetic, differences[j], where)
         check_range(each, bound, word, where, comparison.truths.get(j))
         require(
@@ -142,6 +145,14 @@ def subject_findings(
     for j, each in enumerate(stated):
         _check_saturation(j, each, plan, tables, subject, composition)
     yield Finding("saturation", True, ", ".join(f"{each.name} {each.saturation}" for each in stated))
+
+
+def _points(position: Format) -> float:
+    """Return how many points of its grid docs/certificate.md counts a position as; three of a sliding one."""
+    if position.angle:
+        return POINTS
+    farthest = max(abs(position.sign * end + position.offset) for end in (position.low, position.high))
+    return 3 * 2 * max(1.0, farthest) ** 2
 
 
 def _check_friction(plan: AnyPlan, robot: Robot, facts: list[Facts]) -> None:

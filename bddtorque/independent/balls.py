@@ -24,20 +24,30 @@ SINE_RADIUS = 2e-15
 """Of a sine or cosine of at most an eighth of a turn: π rounded, one product, 4 units in the last place, and room."""
 
 
-class Ball:
-    """An array of floats `value` with an array `radius`: what is meant lies within radius of value."""
+LONGEST = 2000
+"""Bits of a rational that is kept beside its float."""
 
-    __slots__ = ("radius", "value")
+
+class Ball:
+    """An array of floats `value` with an array `radius`: what is meant lies within radius of value.
+
+    A number that was made of rationals alone is kept as `exact`: constants that are the same cancel without a rest.
+    """
+
+    __slots__ = ("exact", "radius", "value")
     __array_ufunc__ = None
 
-    def __init__(self, value: Any, radius: Any = 0.0) -> None:
+    def __init__(self, value: Any, radius: Any = 0.0, *, exact: Fraction | None = None) -> None:
         self.value = value
         self.radius = radius
+        self.exact = exact
 
     def __neg__(self) -> Ball:
-        return Ball(-self.value, self.radius)
+        return Ball(-self.value, self.radius, exact=None if self.exact is None else -self.exact)
 
     def __add__(self, other: Ball) -> Ball:
+        if self.exact is not None and other.exact is not None:
+            return ball_of(self.exact + other.exact)
         value = self.value + other.value
         return Ball(value, (self.radius + other.radius) * (1 + 8 * ULP) + HALF * np.abs(value) + TINY)
 
@@ -45,6 +55,8 @@ class Ball:
         return self + -other
 
     def __mul__(self, other: Ball) -> Ball:
+        if self.exact is not None and other.exact is not None:
+            return ball_of(self.exact * other.exact)
         value = self.value * other.value
         crossed = np.abs(self.value) * other.radius + (np.abs(other.value) + other.radius) * self.radius
         return Ball(value, crossed * (1 + 16 * ULP) + HALF * np.abs(value) + TINY)
@@ -58,7 +70,9 @@ class Ball:
 def ball_of(value: Fraction) -> Ball:
     """Return a rational as a ball; exact where a float is."""
     near = float(value)
-    return Ball(near, 0.0 if Fraction(near) == value else HALF * abs(near) + TINY)
+    short = value.numerator.bit_length() + value.denominator.bit_length() <= LONGEST
+    radius = 0.0 if Fraction(near) == value else HALF * abs(near) + TINY
+    return Ball(near, radius, exact=value if short else None)
 
 
 def sine_and_cosine(numerator: npt.NDArray[np.int64], denominator: int, rest: Fraction) -> tuple[Ball, Ball]:

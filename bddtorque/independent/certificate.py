@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
+from .balls import HALF
 from .bounds import OutputBound
 from .findings import require
 from .formats import Format
@@ -122,14 +123,15 @@ def check_parts(stated: Stated, found: OutputBound, arithmetic: float, differenc
         )
 
 
-def most_arithmetic(noise: float, found: OutputBound, word: Format, points: int = 1) -> float:
+def most_arithmetic(noise: float, found: OutputBound, word: Format, points: float = 1, skew: float = 0.0) -> float:
     """Return what the arithmetic of a function may be said to come to, in units.
 
     docs/certificate.md has as many times the rounding of floats on a grid as there are points on it, or less. Ours may
-    be smaller than another's.
+    be smaller than another's, and is none where constants cancel: the result is taken to be rounded. `skew` is how far
+    the robot's rotations are from true ones: regrouping takes them to be true, which counts as many times.
     """
     size = abs(found.low) + abs(found.high) + abs(float(word.middle)) / word.lsb + 1
-    return LARGER * points * noise + 6.4e-12 * size
+    return LARGER * points * (noise + HALF * size) + (6.4e-12 + points * skew) * size
 
 
 def recomputed(stated: Stated, found: OutputBound, difference: float) -> float:

@@ -21,6 +21,7 @@ from .certificate import (
     check_range,
     fits,
     function_of,
+    least_arithmetic,
     most_arithmetic,
     recomputed,
     witness_words,
@@ -101,10 +102,7 @@ def function_findings(
         low, high = _reach_of_law(plan, inputs, output)
         found = OutputBound(found.parts, low, high)
     if stated.relative_to == "float":
-        ends = sorted(
-            output.sign * (output.centre + end * output.lsb) + output.offset for end in (found.low, found.high)
-        )
-        require(stated.low <= ends[0] <= ends[1] <= stated.high, "certificate: expected a range that holds every word")
+        _check_given_range(stated, found, output)
     else:
         check_range(stated, found, output, "certificate")
     require(accuracy > 0.5, "function, accuracy: expected more than 0.5 units")
@@ -113,7 +111,11 @@ def function_findings(
     what = "composed from the error that is stated" if stated.relative_to == "float" else "every figure follows"
     assumed = f", of which {stated.assumed:.4g} are assumed" if stated.assumed else ""
     own = recomputed(stated, composition.outputs[0], difference)
-    yield Finding("certificate", True, f"{what}: {stated.name} {stated.bound:.4f} (here {own:.6f}){assumed}")
+    said = f"{what}: {stated.name} {stated.bound:.4f} (here {own:.6f}){assumed}"
+    if stated.parts["arithmetic"]:
+        least = least_arithmetic(stated, composition.outputs[0], difference)
+        said = f"{said}; arithmetic {stated.parts['arithmetic']:.3g} (here {least:.3g} or more)"
+    yield Finding("certificate", True, said)
     _check_saturation(stated, plan, tables, inputs, composition)
     yield Finding("saturation", True, f"{stated.name} {stated.saturation}")
 
@@ -181,6 +183,17 @@ def _direct(plan: Plan, inputs: dict[str, Format], output: Format, stated: State
         "plan: expected a table that ends one word beyond the output",
     )
     return "one table of the law in the file, which is what the certificate is relative to"
+
+
+def _check_given_range(stated: Stated, found: OutputBound, output: Format) -> None:
+    """Refuse a range that does not hold every given word; one beyond an end of the output stands for all beyond it."""
+    words = (found.low, found.high, output.lowest - 1, output.highest + 1)
+    values = [output.sign * (output.centre + word * output.lsb) + output.offset for word in words]
+    (low, high), (least, most) = sorted(values[:2]), sorted(values[2:])
+    require(
+        stated.low <= stated.high and min(stated.low, most) <= low and high <= max(stated.high, least),
+        "certificate: expected a range that holds every word",
+    )
 
 
 def _reach_of_law(plan: Plan, inputs: dict[str, Format], output: Format) -> tuple[int, int]:

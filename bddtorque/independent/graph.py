@@ -15,6 +15,8 @@ from .reading import list_of, object_of, text, whole
 
 INPUT, CONSTANT, SUM, PRODUCT, SINE, COSINE = range(6)
 OPERANDS = (0, 0, 2, 2, 1, 1)
+MOST_BITS = 1 << 16
+"""Of a rational: one that is squared again and again would fill any memory."""
 
 
 @dataclass(frozen=True)
@@ -148,7 +150,7 @@ def evaluate(graph: Graph, inputs: dict[str, Any], algebra: Algebra) -> Any:
 
 def _sum(left: Any, right: Any, algebra: Algebra) -> Any:
     if isinstance(left, Fraction) and isinstance(right, Fraction):
-        return left + right
+        return short(left + right)
     if isinstance(left, Angle) or isinstance(right, Angle):
         both = [Angle(rest=each) if isinstance(each, Fraction) else each for each in (left, right)]
         require(all(isinstance(each, Angle) for each in both), "expected sums of angles with angles alone")
@@ -158,7 +160,7 @@ def _sum(left: Any, right: Any, algebra: Algebra) -> Any:
 
 def _product(left: Any, right: Any, algebra: Algebra) -> Any:
     if isinstance(left, Fraction) and isinstance(right, Fraction):
-        return left * right
+        return short(left * right)
     if Fraction(0) in [each for each in (left, right) if isinstance(each, Fraction)]:
         return Fraction(0)
     if isinstance(left, Angle) or isinstance(right, Angle):
@@ -167,6 +169,13 @@ def _product(left: Any, right: Any, algebra: Algebra) -> Any:
             raise RefusedError("expected only integer multiples of angles")
         return angle.times(int(factor))
     return _number(left, algebra) * _number(right, algebra)
+
+
+def short(value: Fraction) -> Fraction:
+    """Return a rational that is short enough to go on with."""
+    bits = value.numerator.bit_length() + value.denominator.bit_length()
+    require(bits <= MOST_BITS, f"expected numbers of at most {MOST_BITS:,} bits")
+    return value
 
 
 def _number(value: Any, algebra: Algebra) -> Any:

@@ -15,7 +15,7 @@ from .effort import work
 from .fields import Field, Grid
 from .findings import require
 from .formats import Format, box_of
-from .graph import Angle
+from .graph import Angle, short
 from .ieee import up
 from .peaks import enclosed
 from .spans import Span
@@ -23,6 +23,8 @@ from .spans import Span
 Key = tuple[tuple[int, ...], Angle | None, bool]
 """Words that are multiplied, by number; the angle of a wave or None; whether it is a sine."""
 MOST_TERMS = 20_000
+MOST_FACTORS = 1000
+"""Words that are multiplied with each other."""
 RATIONAL = 1000
 """Floats that take as long as a product of two terms."""
 
@@ -55,7 +57,7 @@ class Waves:
         for first, a in self.terms.items():
             for second, b in other.terms.items():
                 for key, factor in _product(first, second):
-                    total[key] = total.get(key, Fraction(0)) + a * b * factor
+                    total[key] = total.get(key, Fraction(0)) + short(a * b) * factor
         return Waves(total)
 
     def scaled(self, factor: Fraction) -> Waves:
@@ -150,6 +152,7 @@ def _canonical(words: tuple[int, ...], angle: Angle, sine: bool) -> tuple[Key, i
 
 def _product(first: Key, second: Key) -> list[tuple[Key, Fraction]]:
     words = tuple(sorted(first[0] + second[0]))
+    require(len(words) <= MOST_FACTORS, f"expected products of at most {MOST_FACTORS:,} words")
     a, b = first[1], second[1]
     if a is None or b is None:
         return [((words, b if a is None else a, second[2] if a is None else first[2]), Fraction(1))]

@@ -189,6 +189,8 @@ def block_of(plain: Any, where: str) -> Block:
             sign=whole(given["sign"], -1, 1, where),
         )
         require(block.sign != 0, f"{where}: expected a sign of 1 or -1")
+        rubbing = block.law is not None and block.law.real_valued
+        require(not (rubbing and any(each.angle for each in arguments)), f"{where}: expected friction of no angle")
     elif kind == "given":
         given = object_of(plain, ("kind", "widths", "lsb", "low", "high", "table", "error"), where)
         widths = tuple(whole(each, 1, MOST_INPUT_BITS, where) for each in list_of(given["widths"], where))

@@ -11,7 +11,7 @@ import numpy as np
 from .findings import RefusedError, require
 from .laws import Law, law_of
 from .reading import flag, list_of, matrix, object_of, real, text, vector
-from .rotations import Matrix, is_rotation
+from .rotations import Matrix, is_rotation, off_rotation
 
 Row = tuple[float, float, float]
 
@@ -80,6 +80,11 @@ class Robot:
     tip: int | None
     """The member that carries the tip; None where a tree does not say."""
     tip_named: bool
+
+    @property
+    def skew(self) -> float:
+        """How far all rotations together can be from true ones."""
+        return sum(map(off_rotation, (*(member.joint.rotation for member in self.members), self.tip_rotation)))
 
     @property
     def tip_path(self) -> list[int]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import threading
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
@@ -56,10 +57,18 @@ def rounded_exactly(
         return results
 
 
-def law_rounded_exactly(law: Law, values: Sequence[Fraction], lsb: Fraction, centre: Fraction, sign: int) -> int:
-    """Return sign·law − centre at rational arguments, in units of `lsb`: nearest, ties away from zero."""
+def law_rounded_exactly(
+    law: Law, values: Sequence[Fraction], lsb: Fraction, centre: Fraction, sign: int, low: int, high: int
+) -> tuple[int, float]:
+    """Return sign·law − centre at rational arguments, in units of `lsb`, clamped to low..high, and its distance.
+
+    The word is the nearest, ties away from zero; the distance from it is rounded up.
+    """
     with _precision, mpmath.workdps(DIGITS):
-        return _half_away((sign * law.exact(values) - _real(centre)) / _real(lsb))
+        units = (sign * law.exact(values) - _real(centre)) / _real(lsb)
+        units = min(max(units, mpmath.mpf(low)), mpmath.mpf(high))
+        word = _half_away(units)
+        return word, math.nextafter(float(abs(units - word)), math.inf)
 
 
 def _half_away(units: Any) -> int:

@@ -73,9 +73,9 @@ class Friction(Law):
             object.__setattr__(self, "stribeck_velocity", width)
 
     @property
-    def transcendental(self) -> bool:
-        """Whether there is an exponential in it."""
-        return self.static is not None
+    def real_valued(self) -> bool:
+        """Whether words are those of the real function: `exact` knows on which side of its jump a velocity lies."""
+        return True
 
     @property
     def nothing(self) -> bool:

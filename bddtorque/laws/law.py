@@ -24,8 +24,8 @@ class Law(ABC):
     kind: ClassVar[str]  # the name of the law in files
 
     @property
-    def transcendental(self) -> bool:
-        """Whether float64 may differ from one machine to the next: then `exact` decides what lies close to a tie."""
+    def real_valued(self) -> bool:
+        """Whether words are those of the real function: then `exact` decides what lies close to a tie or a jump."""
         return False
 
     def __call__(self, *values: Any) -> Any:

@@ -160,7 +160,7 @@ def _law_block(plain: object, where: str) -> LawBlock:
     arguments = tuple(_argument(each, where) for each in listed(given["arguments"], where))
     law = law_from_plain(given["law"], f"{where}, law")
     count = len(getattr(law, "around", (False,)))
-    if len(arguments) != count or (law.transcendental and any(each.kind == "angle" for each in arguments)):
+    if len(arguments) != count or (law.real_valued and any(each.kind == "angle" for each in arguments)):
         raise BddTorqueError(f"{where} must have the {count} arguments of its law")
     if given["sign"] not in (1, -1):
         raise BddTorqueError(f"{where}, sign must be 1 or -1, got {given['sign']!r:.40}")

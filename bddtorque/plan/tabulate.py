@@ -121,27 +121,29 @@ def _evaluated(block: FunctionBlock | LawBlock, axes: list[Integers]) -> tuple[I
     found = block.units(grid)
     units, radius = (np.broadcast_to(array, shape) for array in (found.value, found.radius))
     words = round_half_away(units)
-    distance = np.abs(units - words)
-    if isinstance(block, FunctionBlock) or block.law.transcendental:
-        doubtful = np.argwhere(distance + np.maximum(radius, TIE_WINDOW) >= 0.5)
-        if len(doubtful):
-            places = [[int(axes[k][place]) for k, place in enumerate(entry)] for entry in doubtful]
-            words[tuple(doubtful.T)] = _decided(block, places)
-            distance = np.abs(units - words)
-    return words.reshape(-1), float((distance + radius).max()) * ROOM
+    distance = np.abs(units - words) + radius
+    if isinstance(block, FunctionBlock) or block.law.real_valued:
+        doubtful = np.argwhere(np.abs(units - words) + np.maximum(radius, TIE_WINDOW) >= 0.5)
+        states = [[int(axes[k][place]) for k, place in enumerate(entry)] for entry in doubtful]
+        at = tuple(doubtful.T)
+        if states and isinstance(block, FunctionBlock):
+            words[at] = _decided(block, states)
+            distance = np.abs(units - words) + radius
+        elif (
+            isinstance(block, LawBlock) and states
+        ):  # beside a jump the radius holds all of it, so the distance is decided too
+            words[at], distance[at] = zip(*(_decided_law(block, state) for state in states), strict=True)
+    return words.reshape(-1), float(distance.max()) * ROOM
 
 
-def _decided(block: FunctionBlock | LawBlock, states: list[list[int]]) -> list[int]:
-    """Round the entries at some argument words in extended precision; the arguments of a law are rational."""
-    if isinstance(block, FunctionBlock):
-        arguments = {f"x{k}": argument for k, argument in enumerate(block.arguments)}
-        named = [{f"x{k}": word for k, word in enumerate(state)} for state in states]
-        return rounded_exactly(block.graph, arguments, named, block.lsb)
-    decided = []
-    for state in states:
-        values = [
-            argument.scale * word + argument.centre for argument, word in zip(block.arguments, state, strict=True)
-        ]
-        word = law_rounded_exactly(block.law, values, block.lsb, block.centre, block.sign)
-        decided.append(min(max(word, block.low), block.high))
-    return decided
+def _decided(block: FunctionBlock, states: list[list[int]]) -> list[int]:
+    """Round the entries at some argument words in extended precision."""
+    arguments = {f"x{k}": argument for k, argument in enumerate(block.arguments)}
+    named = [{f"x{k}": word for k, word in enumerate(state)} for state in states]
+    return rounded_exactly(block.graph, arguments, named, block.lsb)
+
+
+def _decided_law(block: LawBlock, state: list[int]) -> tuple[int, float]:
+    """Round the entry of a law at some argument words, which are rational, in extended precision; and its distance."""
+    values = [argument.scale * word + argument.centre for argument, word in zip(block.arguments, state, strict=True)]
+    return law_rounded_exactly(block.law, values, block.lsb, block.centre, block.sign, block.low, block.high)

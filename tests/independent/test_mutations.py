@@ -288,6 +288,16 @@ def test_it_says_what_it_proved_itself():
     assert float(figures[0][0]) == pytest.approx(2 * float(figures[1][0]), rel=0.01) and figures[0][1] == figures[1][1]
 
 
+def test_it_says_what_the_other_parts_leave_for_the_arithmetic_of_a_function():
+    header, arrays = taken_apart(file("cascade"))
+    parts = {**header["certificate"]["parts"], "arithmetic": header["certificate"]["parts"]["arithmetic"] / 2}
+    bound = (math.fsum(parts.values()) * (1 + 1e-15) + header["certificate"]["assumed"]) * (1 + 1e-15)
+    changed = replaced(replaced(header, ("certificate", "parts"), parts), ("certificate", "bound"), bound)
+    said = [check_bytes(each)[-2].detail for each in (file("cascade"), signed(changed, arrays))]
+    stated = [float(re.findall(r"arithmetic ([0-9.e-]+) \(here 0 or more\)", each)[0]) for each in said]
+    assert stated[1] > 0 and stated[0] == pytest.approx(2 * stated[1], rel=0.01)
+
+
 def restated(data: bytes, joint: int, **parts: float) -> bytes:
     """Return a file that states other parts of one torque, and the bound that they add up to."""
     header, arrays = taken_apart(data)
@@ -377,6 +387,16 @@ def test_anything_in_place_of_anything(name, data):
         mutant = signed(replaced(header, path, value), arrays)
     found = check_bytes(mutant)
     assert found and all("\n" not in each.detail for each in found)
+
+
+@pytest.mark.parametrize("first", [[1, -1, -1, "", (3.0).hex()], [0, -1, -1, "v", (0.0).hex()]], ids=["3", "v"])
+def test_what_is_squared_again_and_again_is_refused_at_once(first):
+    """3 to the power 2^60 would fill any memory, and so would a product of 2^60 words."""
+    header, arrays = taken_apart(file("cascade"))
+    nodes = [first, *([3, 2 * k, 2 * k, "", (0.0).hex()] for k in range(60))]
+    graph = {**header["function"]["graph"], "nodes": nodes, "outputs": [2 * len(nodes) - 2]}
+    found = check_bytes(signed(replaced(header, ("function", "graph"), graph), arrays))[-1]
+    assert not found.passed and ("65,536 bits" in found.detail or "1,000 words" in found.detail)
 
 
 def test_the_harness_sees_what_it_should():
