@@ -47,7 +47,8 @@ def exact_entry(block: Any, words: list[int]) -> Fraction:
         return rounded_exactly(block.graph, arguments, [state], block.lsb * DIGIT)[0] * DIGIT
     assert isinstance(block, LawBlock)
     values = [argument.scale * word + argument.centre for argument, word in zip(block.arguments, words, strict=True)]
-    return law_rounded_exactly(block.law, values, block.lsb * DIGIT, block.centre, block.sign) * DIGIT
+    ends = -(10**60), 10**60  # not clamped
+    return law_rounded_exactly(block.law, values, block.lsb * DIGIT, block.centre, block.sign, *ends)[0] * DIGIT
 
 
 def exact_sine(plan: FloatPlan, wire: Sine, word: int) -> Fraction:
