@@ -37,7 +37,7 @@ from bddtorque.planner.budget import plan_network
 from bddtorque.planner.builder import Target
 from bddtorque.planner.float_planner import plan_floats
 from bddtorque.planner.integer_planner import plan_integers
-from bddtorque.proof.truth import folding_errors
+from bddtorque.proof.folding import folding_errors
 from bddtorque.spec.chips import chip_named
 from bddtorque.spec.field_values import as_chip, as_target
 from bddtorque.spec.resolve import ANY_CHIP

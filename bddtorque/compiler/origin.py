@@ -13,11 +13,12 @@ from bddtorque.dynamics.coupling import refuse_uncompilable
 from bddtorque.dynamics.regroup import Regrouped, regrouped
 from bddtorque.dynamics.robot_trace import trace_chain
 from bddtorque.dynamics.term_trace import traced_terms
-from bddtorque.dynamics.terms import MOST_JOINTS, Terms
+from bddtorque.dynamics.terms import Terms
 from bddtorque.graph.graph import Graph
 from bddtorque.graph.node_ranges import node_ranges
-from bddtorque.proof.tree_truth import tree_errors
-from bddtorque.proof.truth import folding_errors, torque_errors
+from bddtorque.proof.folding import folding_errors
+from bddtorque.proof.recursion_truth import recursion_errors
+from bddtorque.proof.term_truth import term_errors
 from bddtorque.robots.robot import Robot
 from bddtorque.words.argument import Argument, intervals
 
@@ -39,26 +40,16 @@ class Origin:
         """
         inputs = intervals(arguments)
         motion = {name: each.magnitude for name, each in inputs.items()}
-        if isinstance(self.made_from, Regrouped) and not _on_grid(self.robot):
-            made = tree_errors(self.robot, reach, motion)
-        else:
-            folded = folding_errors(self.graph, node_ranges(self.graph, inputs))
-            made = torque_errors(self.robot, self.made_from, reach, motion) + np.array(folded)
-        return rounded_up(made)
+        if isinstance(self.made_from, Regrouped):
+            return rounded_up(recursion_errors(self.robot, reach, motion))
+        folded = folding_errors(self.graph, node_ranges(self.graph, inputs))
+        return rounded_up(term_errors(self.robot, self.made_from, reach, motion) + np.array(folded))
 
 
 def rounded_up(errors: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
     """Return errors in four bits: plans and certificates must not depend on the last digit of a library's sine."""
     mantissa, exponent = np.frexp(errors)
     return np.ldexp(np.ceil(mantissa * 16), exponent - 4)  # type: ignore[no-any-return]
-
-
-def _on_grid(robot: Robot) -> bool:
-    """Whether the difference between graph and robot is looked for on a grid; larger robots and trees need another way.
-
-    The grid came first, and files that were proved by it say so by their figures.
-    """
-    return robot.serial and robot.degrees_of_freedom <= MOST_JOINTS
 
 
 def from_terms(robot: Robot, by_powers: bool = False) -> Origin:

@@ -30,7 +30,7 @@ from bddtorque.model.quantity_words import (
     rotation_labels,
     upper_triangle,
 )
-from bddtorque.proof.truth import folding_errors
+from bddtorque.proof.folding import folding_errors
 from bddtorque.robots.robot import Robot
 from bddtorque.spec import Spec
 from bddtorque.spec.quantities import PAYLOAD

@@ -19,7 +19,7 @@ from bddtorque.planner.float_dust import without_dust
 from bddtorque.planner.float_planner import LawTerm, plan_floats
 from bddtorque.planner.integer_cost import plan_cycles
 from bddtorque.planner.integer_planner import plan_integers
-from bddtorque.proof.truth import folding_errors
+from bddtorque.proof.folding import folding_errors
 from bddtorque.spec import Spec
 from bddtorque.spec.chips import chip_named
 from bddtorque.words.argument import Argument

@@ -1,7 +1,7 @@
 """Graphs traced from a robot's own numbers, without rounding: pose and Jacobian of the tip, torques with a payload.
 
 The constants of these graphs are exact until each is rounded to a float, once: they differ from the true function by no
-more than `bddtorque.proof.truth.folding_errors` charges.
+more than `bddtorque.proof.folding.folding_errors` charges.
 """
 
 from __future__ import annotations

@@ -22,7 +22,7 @@ import numpy.typing as npt
 from bddtorque.dynamics.chain import Chain, chain_of
 from bddtorque.dynamics.matrices import weightless
 from bddtorque.dynamics.terms import MOST_JOINTS
-from bddtorque.proof.truth import bounded_chain, bounded_torques
+from bddtorque.proof.bounded_chain import bounded_chain, bounded_torques
 from bddtorque.robots.robot import Robot
 from bddtorque.words.bounded import ULP, Bounded, Magnitude
 

@@ -17,7 +17,7 @@ from bddtorque.dynamics.coupling import member_motion
 from bddtorque.dynamics.matrices import weightless
 from bddtorque.model.source import QuantitySource, RobotSource
 from bddtorque.plan.blocks import LawBlock
-from bddtorque.proof.truth import bounded_chain, bounded_torques
+from bddtorque.proof.bounded_chain import bounded_chain, bounded_torques
 from bddtorque.questions.subject_kinds import Integers
 from bddtorque.spec.quantities import PAYLOAD
 from bddtorque.words.bounded import ROOM, ULP, Bounded, BoundedArithmetic, Turn

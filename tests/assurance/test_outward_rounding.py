@@ -20,7 +20,7 @@ from bddtorque.plan import bound as word_bound
 from bddtorque.plan import float_bound
 from bddtorque.plan.bound import BlockFacts, OutputBound
 from bddtorque.plan.tabulate import tabulate
-from bddtorque.proof import truth
+from bddtorque.proof import bounded_chain, recursion_truth, term_truth
 from bddtorque.words import bounded
 from bddtorque.words.ieee import Precision
 
@@ -238,11 +238,13 @@ def test_coarser_helpers_only_let_bounds_grow(
     assert grown or (helper != "ROOM" and target != "float")  # only floats need the other two
 
 
-def test_coarser_units_let_the_distance_to_the_robot_grow(monkeypatch: pytest.MonkeyPatch) -> None:
-    model = compiled("planar2r", bits=12, target="integer")
+@pytest.mark.parametrize("source", ["recursive", "terms"])
+def test_coarser_units_let_the_distance_to_the_robot_grow(source: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    model = compiled("planar2r", bits=12, target="integer", source=source)
     before = redraft(model)[0].arithmetic
-    monkeypatch.setattr(bounded, "ULP", bounded.ULP * 64)
-    monkeypatch.setattr(truth, "ULP", truth.ULP * 64)
-    monkeypatch.setattr(bounded, "SINE_RADIUS", bounded.SINE_RADIUS * 64)
+    coarse = bounded.ULP * 64
+    for module in (bounded, bounded_chain, recursion_truth, term_truth):
+        monkeypatch.setattr(module, "ULP", coarse)
+    monkeypatch.setattr(term_truth, "SINE_RADIUS", term_truth.SINE_RADIUS * 64)
     after = redraft(model)[0].arithmetic
     assert all(new > old for old, new in zip(before, after, strict=True))

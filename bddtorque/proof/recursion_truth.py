@@ -1,4 +1,4 @@
-"""How far the regrouped recursion can be from the true torques of a tree of any size: no grid, one pass over it.
+"""How far the regrouped recursion can be from the true torques of a robot of any size: no grid, one pass over it.
 
 Three chains lie between the robot and what is compiled, and Newton-Euler on `Charged` numbers bounds each step:
 
@@ -23,8 +23,8 @@ import numpy.typing as npt
 from bddtorque.dynamics.chain import Chain, chain_of, transform
 from bddtorque.dynamics.newton_euler import WRENCH, newton_euler
 from bddtorque.dynamics.regroup import Frames, Steps, about_z, regroup_steps
+from bddtorque.proof.bounded_chain import bounded_chain
 from bddtorque.proof.charged import Charged, entry
-from bddtorque.proof.truth import bounded_chain
 from bddtorque.robots.frames import times
 from bddtorque.robots.robot import Robot
 from bddtorque.words.bounded import ROOM, ULP, Bounded
@@ -34,7 +34,7 @@ Floats = npt.NDArray[np.float64]
 _EXACT = (0.0, 1.0, -1.0)
 
 
-def tree_errors(robot: Robot, reach: Sequence[float], motion: Mapping[str, float]) -> Floats:
+def recursion_errors(robot: Robot, reach: Sequence[float], motion: Mapping[str, float]) -> Floats:
     """Return, for each torque, how far the traced recursion can be from the true torque, N·m or N, shape (n,).
 
     `reach` is the largest |position| (n,), `motion` the largest magnitude of every qd and qdd by name.
@@ -42,18 +42,32 @@ def tree_errors(robot: Robot, reach: Sequence[float], motion: Mapping[str, float
     chain = chain_of(robot)
     steps = regroup_steps(chain)
     angle = ULP * (np.abs(chain.offset) + np.abs(steps.result.offset))  # the two are added in floats
-    still = np.zeros(len(angle))
-    tilts = np.array([_tilts(rotation) for rotation in chain.rotation])
-    own = _charged(_largest(chain, robot), _radii(chain, rotation=tilts))
+    still, tilts = np.zeros(len(angle)), _all_tilts(chain)
     exact = _regrouped_balls(robot, tilts, steps)
     middle = _charged(steps.undropped, _distances(steps.undropped, exact))
     result = steps.result.chain
     dropped = _charged(result, _radii(result, body=_dropping(steps)))
-    total = sum(_errors(each, off, reach, motion) for each, off in ((own, still), (middle, still), (dropped, angle)))
-    errors: Floats = np.asarray(total) * ROOM
+    rest = sum(_errors(each, off, reach, motion) for each, off in ((middle, still), (dropped, angle)))
+    errors: Floats = (_rotation_errors(robot, tilts, reach, motion) + np.asarray(rest)) * ROOM
     if not np.isfinite(errors).all():
         raise OverflowError("the torques of this robot are beyond what floats can bound")
     return errors
+
+
+def rotation_errors(robot: Robot, reach: Sequence[float], motion: Mapping[str, float]) -> Floats:
+    """Return, for each torque, how far it can be from that of a robot with orthonormal rotations; 0 if all are."""
+    tilts = _all_tilts(chain_of(robot))
+    return _rotation_errors(robot, tilts, reach, motion) * ROOM if tilts.any() else np.zeros(robot.degrees_of_freedom)
+
+
+def _rotation_errors(robot: Robot, tilts: Floats, reach: Sequence[float], motion: Mapping[str, float]) -> Floats:
+    chain = chain_of(robot)
+    own = _charged(_largest(chain, robot), _radii(chain, rotation=tilts))
+    return _errors(own, np.zeros(len(chain.offset)), reach, motion)
+
+
+def _all_tilts(chain: Chain) -> Floats:
+    return np.array([_tilts(rotation) for rotation in chain.rotation])
 
 
 def _tilts(rotation: Floats) -> Floats:

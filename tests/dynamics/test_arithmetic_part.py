@@ -1,8 +1,9 @@
-"""The bound on what regrouping, folding and stored rotations cost: never below what 60 digits show, nor absurd."""
+"""The bound on what harmonics, regrouping, folding and stored rotations cost: never below what 60 digits show."""
 
 from __future__ import annotations
 
 from dataclasses import replace
+from fractions import Fraction
 
 import mpmath
 import numpy as np
@@ -14,15 +15,15 @@ from strategies import KINDS, random_tree
 
 import bddtorque as bt
 from bddtorque.base.errors import BddTorqueError
+from bddtorque.compiler.origin import Origin, from_recursion, from_terms
 from bddtorque.dynamics.chain import chain_of
 from bddtorque.dynamics.coupling import drive_torques, refuse_uncompilable
 from bddtorque.dynamics.newton_euler import WRENCH, newton_euler
-from bddtorque.dynamics.regroup import regrouped
-from bddtorque.dynamics.robot_trace import trace_chain
-from bddtorque.proof import tree_truth
-from bddtorque.proof.tree_truth import tree_errors
+from bddtorque.proof import recursion_truth, term_truth
+from bddtorque.proof.recursion_truth import recursion_errors
 from bddtorque.robots.parts import Follower, Joint, Link
 from bddtorque.robots.robot import Robot
+from bddtorque.words.argument import Argument
 
 mp = mpmath.mp.clone()
 mp.dps = 60
@@ -62,19 +63,20 @@ def true_torques(robot: Robot, q: np.ndarray, qd: np.ndarray, qdd: np.ndarray) -
     return list(drive_torques(exact, tau))
 
 
-def farthest(robot: Robot, seed: int) -> tuple[np.ndarray, np.ndarray]:
+def farthest(origin: Origin, seed: int) -> tuple[np.ndarray, np.ndarray]:
     """Return how far the traced torques are from the true ones at some states, and their bound."""
-    random, n = np.random.default_rng(seed), robot.degrees_of_freedom
-    graph = trace_chain(*regrouped(chain_of(robot)))
-    found = np.zeros(n)
+    robot, n = origin.robot, origin.robot.degrees_of_freedom
+    random, found = np.random.default_rng(seed), np.zeros(n)
     for _ in range(3):
         q, qd, qdd = random.uniform(-3, 3, (3, n))
         names = {f"{kind}{i + 1}": mp.mpf(x[i]) for kind, x in (("q", q), ("qd", qd), ("qdd", qdd)) for i in range(n)}
-        compiled = graph.evaluate(names, mp, mp.mpf)
+        compiled = origin.graph.evaluate(names, mp, mp.mpf)
         apart = [abs(a - b) for a, b in zip(compiled, true_torques(robot, q, qd, qdd), strict=True)]
         found = np.maximum(found, [float(each) for each in apart])
-    motion = {f"{kind}{i + 1}": 3.0 for kind in ("qd", "qdd") for i in range(n)}
-    return found, tree_errors(robot, [3.0] * n, motion)
+    angle, word = Argument("angle", 16), Argument("word", 16, Fraction(3, 1 << 15))
+    arguments = {f"{kind}{i + 1}": word for kind in ("q", "qd", "qdd") for i in range(n)}
+    arguments |= {f"q{i + 1}": angle for i, joint in enumerate(robot.joints) if joint.revolute}
+    return found, origin.errors(arguments, [3.0] * n)
 
 
 @given(
@@ -89,31 +91,47 @@ def test_no_state_is_further_than_the_bound(
     kinds: list[str], parents: list[int], follows: list[int], seed: int, noise: float
 ) -> None:
     robot = random_tree(kinds, parents, follows, seed, noise)
-    found, proved = farthest(robot, seed)
+    found, proved = farthest(from_recursion(robot), seed)
     assert (found <= proved).all()
     assert proved.max() < (1e-9 if noise == 0 else 1e-2) * max(1.0, *(link.mass for link in robot.links)) * 1e3
+
+
+@given(st.lists(st.sampled_from(KINDS), min_size=1, max_size=3), st.integers(0, 2**20), st.sampled_from([0.0, 1e-10]))
+@settings(max_examples=examples(30), deadline=None)
+def test_no_terms_are_further_than_the_bound(kinds: list[str], seed: int, noise: float) -> None:
+    robot = random_tree(kinds, list(range(len(kinds))), [0] * len(kinds), seed, noise)
+    found, proved = farthest(from_terms(robot), seed)
+    assert (found <= proved).all()
+
+
+def test_terms_of_a_skew_robot_are_charged_for_its_rotations(monkeypatch: pytest.MonkeyPatch) -> None:
+    robot = random_tree(["revolute"] * 3, [0, 1, 2], [0] * 3, 2, 1e-10)
+    found, proved = farthest(from_terms(robot), 0)
+    assert (found <= proved).all()
+    monkeypatch.setattr(term_truth, "rotation_errors", lambda *_: 0.0)
+    assert (farthest(from_terms(robot), 0)[1] < proved).all()
 
 
 @pytest.mark.parametrize("left_out", ["_tilts", "_distances"])
 def test_what_is_not_charged_is_missed(left_out: str, monkeypatch: pytest.MonkeyPatch) -> None:
     robot = random_tree(["revolute"] * 5, [0, 1, 2, 2, 4], [0] * 5, 2, 1e-10)
-    found, proved = farthest(robot, 0)
+    found, proved = farthest(from_recursion(robot), 0)
     assert (found <= proved).all()
     if left_out == "_tilts":  # neither the rotations, nor what comes of them
-        monkeypatch.setattr(tree_truth, "_tilts", lambda rotation: np.zeros((3, 3)))
-        monkeypatch.setattr(tree_truth, "_distances", lambda chain, exact: tree_truth._radii(chain))
+        monkeypatch.setattr(recursion_truth, "_tilts", lambda rotation: np.zeros((3, 3)))
+        monkeypatch.setattr(recursion_truth, "_distances", lambda chain, exact: recursion_truth._radii(chain))
     else:
-        monkeypatch.setattr(tree_truth, "_distances", lambda chain, exact: tree_truth._radii(chain))
+        monkeypatch.setattr(recursion_truth, "_distances", lambda chain, exact: recursion_truth._radii(chain))
         robot = random_tree(["revolute"] * 5, [0, 1, 2, 2, 4], [0] * 5, 2, 0.0)
-        monkeypatch.setattr(tree_truth, "_errors", lambda *_: np.zeros(5))
-    found, proved = farthest(robot, 0)
+        monkeypatch.setattr(recursion_truth, "_errors", lambda *_: np.zeros(5))
+    found, proved = farthest(from_recursion(robot), 0)
     assert (found > proved).any()
 
 
 def test_the_bound_of_serial_arms_is_far_below_a_unit() -> None:
     robot = bt.load_robot("panda")
     motion = {f"{kind}{i}": 2.0 for kind in ("qd", "qdd") for i in range(1, 8)}
-    assert tree_errors(robot, [3.0] * 7, motion).max() < 1e-9
+    assert recursion_errors(robot, [3.0] * 7, motion).max() < 1e-9
 
 
 def test_followers_that_cannot_be_compiled() -> None:
