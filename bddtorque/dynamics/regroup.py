@@ -72,7 +72,7 @@ def regroup_steps(chain: Chain) -> Steps:
     base_acceleration = frames.turn_base(base_acceleration)
     for i in frames.roots[1:]:
         frames.rotation[i] = _clean_rotation(frames.rotation[i])
-    offset = _offsets(chain.revolute, frames.rotation)
+    offset = _offsets(frames)
     sizes = np.maximum(sizes, _sizes(frames.body))
     _move_bodies(frames, sizes)
     base_acceleration = _cleaned(base_acceleration, np.abs(base_acceleration).max())
@@ -188,8 +188,7 @@ def _turn_frames(frames: Frames, scale: float) -> None:
     """Lay each x axis along the common normal to the next axis; the last ones as the joint before leaves them."""
     for i in range(len(frames.parent)):
         if not frames.carried[i]:
-            rotation = frames.rotation[i]
-            turn = about_z(-angle_of(-rotation[0, 1], rotation[0, 0]))  # leaves Rx(α) alone
+            turn = about_z(-_own_turn(frames, i))
         else:
             following = frames.carried[i][0]
             axis, point = frames.rotation[following][:, 2], frames.translation[following]
@@ -206,20 +205,35 @@ def _turn_frames(frames: Frames, scale: float) -> None:
         frames.place(i, transform(turn, np.zeros(3)))
 
 
+def _own_turn(frames: Frames, i: int) -> float:
+    """Return the angle γ of a rotation Rz(φ)·Rx(α)·Rz(γ), which turns about the joint's own axis.
+
+    Of the first joint that a link carries φ is 0, and only Rx(α) is left. Of the others γ is found by the last row, so
+    that this becomes (0, sin α, cos α), as it is of the first one. By the first row, sin α would become sin α·cos γ:
+    equal as a float where γ is small, one number of the plan for two that no exact robot has.
+    """
+    rotation = frames.rotation[i]
+    first = frames.parent[i] < 0 or frames.carried[frames.parent[i]][0] == i
+    if first or math.hypot(rotation[2, 0], rotation[2, 1]) <= NOISE:
+        return angle_of(-rotation[0, 1], rotation[0, 0])
+    angle = angle_of(rotation[2, 0], rotation[2, 1])
+    return angle if abs(angle) <= math.pi / 2 else angle - math.copysign(math.pi, angle)  # α or −α: the nearer
+
+
 def about_z(angle: float) -> Floats:
     """Return the rotation about z by an angle in rad, (3, 3)."""
     quarter = angle / (math.pi / 2)  # right angles are exact
     return rotation_z(round(quarter) * (math.pi / 2) if abs(quarter - round(quarter)) < NOISE else angle)
 
 
-def _offsets(revolute: npt.NDArray[np.bool_], rotation: Floats) -> Floats:
+def _offsets(frames: Frames) -> Floats:
     """Take a constant turn about the joint's own axis out of the rotation, to be added to q; right angles may stay."""
-    offset = np.zeros(len(rotation))
-    for i in range(len(rotation)):
-        top = rotation[i][0, :2]
-        if revolute[i] and np.count_nonzero(top) == 2:
-            offset[i] = angle_of(-top[1], top[0])
-            rotation[i] = _clean_rotation(times(rotation[i], about_z(-offset[i])))
+    offset = np.zeros(len(frames.rotation))
+    for i, rotation in enumerate(frames.rotation):
+        angle = _own_turn(frames, i) if frames.revolute[i] else 0.0
+        if abs(math.remainder(angle, math.pi / 2)) > NOISE:
+            offset[i] = angle
+            frames.rotation[i] = _clean_rotation(times(rotation, about_z(-angle)))
     return offset
 
 

@@ -1,12 +1,13 @@
 """Circuits: plans and recursions written down operation by operation, to be run, differentiated and bounded.
 
 A node is a constant, a motion, a wave, a sum or a product. `Circuit` is an algebra: whatever is computed with its
-numbers is recorded, equal operations once.
+numbers is recorded, equal operations once. Constants are one where they are the same object: two entries of a robot may
+be equal as rounded, and not so in a robot nearby.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, TypeVar
@@ -43,6 +44,21 @@ class Node:
     middle: Fraction = Fraction(0)
     angle: Angle = NO_ANGLE
     cosine: bool = False
+
+
+class _Same:
+    """An object as a key: equal to itself alone, and kept, so that no other takes its place."""
+
+    __slots__ = ("given",)
+
+    def __init__(self, given: object) -> None:
+        self.given = given
+
+    def __hash__(self) -> int:
+        return id(self.given)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Same) and other.given is self.given
 
 
 class Term:
@@ -83,7 +99,8 @@ class Circuit:
         self.nodes: list[Node] = []
         self.constants: list[Fraction] = []
         self._known: dict[Node, int] = {}
-        self._places: dict[tuple[Fraction, bool], int] = {}
+        self._places: dict[Hashable, int] = {}
+        self._keys: list[Hashable] = []
 
     def node(self, node: Node) -> int:
         """Return the place of a node."""
@@ -93,39 +110,44 @@ class Circuit:
             self.nodes.append(node)
         return self._known[node]
 
-    def _constant(self, value: Fraction, rest: bool = False) -> int:
-        key = value, rest
+    def _constant(self, key: Hashable, value: Fraction) -> int:
+        """Return the number of a constant that is known by a key."""
         if key not in self._places:
             self._places[key] = len(self.constants)
+            self._keys.append(key)
             self.constants.append(value)
         return self._places[key]
 
     def cone(self, terms: Mapping[Key, Term]) -> tuple[Circuit, dict[Key, Term]]:
         """Return a circuit of nothing but what some terms need, and these terms in it."""
+        kept, places = Circuit(), {-1: -1}
+        for place in self._needed(terms.values()):
+            node = self.nodes[place]
+            left = node.left
+            if node.kind in ("sum", "product"):
+                left = places[left]
+            elif left >= 0:  # a constant, or the rest of an angle
+                left = kept._constant(self._keys[left], self.constants[left])
+            places[place] = kept.node(replace(node, left=left, right=places[node.right]))
+        return kept, {key: Term(kept, places[term.place], term.sign) for key, term in terms.items()}
+
+    def _needed(self, terms: Collection[Term]) -> list[int]:
+        """Return the places of all nodes that some terms need."""
         needed = [False] * len(self.nodes)
-        for term in terms.values():
+        for term in terms:
             if term.place >= 0:
                 needed[term.place] = True
         for place in range(len(self.nodes) - 1, -1, -1):
             node = self.nodes[place]
             if needed[place] and node.kind in ("sum", "product"):
                 needed[node.left] = needed[node.right] = True
-        kept, places = Circuit(), {-1: -1}
-        for place in (place for place, used in enumerate(needed) if used):
-            node = self.nodes[place]
-            left = node.left
-            if node.kind in ("sum", "product"):
-                left = places[left]
-            elif left >= 0:  # a constant, or the rest of an angle
-                left = kept._constant(self.constants[left], rest=node.kind == "wave")
-            places[place] = kept.node(replace(node, left=left, right=places[node.right]))
-        return kept, {key: Term(kept, places[term.place], term.sign) for key, term in terms.items()}
+        return [place for place, used in enumerate(needed) if used]
 
     def number(self, value: Fraction) -> Term:
         """Return a constant."""
         if not value:
             return Term(self)
-        return Term(self, self.node(Node("constant", self._constant(abs(value)))), 1 if value > 0 else -1)
+        return Term(self, self.node(Node("constant", self._constant(_Same(value), abs(value)))), 1 if value > 0 else -1)
 
     def motion(self, number: int, factor: Fraction) -> Term:
         """Return a motion times a factor."""
@@ -148,7 +170,7 @@ class Circuit:
         if angle == NO_ANGLE:
             return self.number(Fraction(cosine))
         require(all(Fraction(m).denominator == 1 for _, m in angle.multipliers), "expected whole multiples of angles")
-        rest = self._constant(angle.rest, rest=True) if angle.rest else -1
+        rest = self._constant(angle, angle.rest) if angle.rest else -1
         kept = Angle(angle.multipliers, angle.turns)
         return Term(self, self.node(Node("wave", rest, angle=kept, cosine=cosine)))
 

@@ -62,6 +62,8 @@ SLOW = 16
 """Bits: where a round gains no more, the derivatives are taken anew."""
 LONG = 50
 """Floats that take as long as a long number."""
+FLOAT_BITS = 44
+"""Bits after the point that angles have, with room for how they were computed."""
 SMALL = 1e-11
 """Singular values, relative to the largest, that are taken for 0."""
 Points = dict[Variable, npt.NDArray[Any]]
@@ -135,11 +137,62 @@ def _points(variables: list[Variable], count: int, below: Callable[[int], int]) 
 
 
 def _agreeing(circuit: Circuit, outputs: list[int], variables: list[Variable], bits: int) -> list[int]:
-    """Return constants, in units of 2^-bits, near those of a circuit, with which all outputs are 0 to the last bits."""
+    """Return constants, in units of 2^-bits, near those of a circuit, with which all outputs are 0 to the last bits.
+
+    Equal constants are moved alike first: entries of one rotation, or of two like links, that stay equal. If a rotation
+    nearby has others, each is moved by itself.
+    """
     count = 24 + 3 * len(circuit.constants) // len(outputs)
     points = _points(variables, count, random.Random(0).randrange)
     numbers = _LongNumbers(circuit, points, bits)
-    near = [round(each * (1 << bits)) for each in circuit.constants]
+    start, alike = _start(circuit, bits)
+    for groups in (alike, list(range(len(alike)))):
+        near = _moved(circuit, outputs, points, numbers, start, np.array(groups, dtype=np.int64))
+        if near is not None:
+            return near
+    raise RefusedError(
+        "no constants near those of the plan make it agree with the robot: it is wrong, or leaves terms out "
+        "('dropped'), which is proved on a grid only, for fewer joints in one torque",
+        "dynamics",
+    )
+
+
+def _start(circuit: Circuit, bits: int) -> tuple[list[int], list[int]]:
+    """Return all constants, and for each the first that is equal to it.
+
+    The rests of two angles that are right angles apart, as far as floats tell, are taken to be so: sines and cosines of
+    both are the same functions then, and of the sum of such only the sum is known, so that no method would find it.
+    """
+    quarter = pi_fixed(bits)[0] >> 1
+    rests = {node.left for node in circuit.nodes if node.kind == "wave" and node.left >= 0}
+    start, alike, equal, first = [], [], dict[int, int](), dict[int, int]()
+    for k, value in enumerate(circuit.constants):
+        near = round(value * (1 << bits))
+        if k in rests:
+            turns = (2 * near + quarter) // (2 * quarter)
+            rest = near - turns * quarter
+            rest = next((each for each in first if abs(each - rest) >> (bits - FLOAT_BITS) == 0), rest)
+            near, place = turns * quarter + rest, first.setdefault(rest, k)
+        else:
+            place = equal.setdefault(near, k)
+        start.append(near)
+        alike.append(place)
+    return start, alike
+
+
+def _moved(
+    circuit: Circuit,
+    outputs: list[int],
+    points: Points,
+    numbers: _LongNumbers,
+    near: list[int],
+    groups: npt.NDArray[np.int64],
+) -> list[int] | None:
+    """Return constants with which all outputs are 0 at some points, by Newton's method; None where there are none.
+
+    `groups` has the same number for constants that are moved alike.
+    """
+    bits, count = numbers.bits, numbers.count
     inverse: npt.NDArray[np.float64] | None = None
     solved, last = 0, 0
     for _ in range(MOST_ROUNDS):
@@ -150,29 +203,30 @@ def _agreeing(circuit: Circuit, outputs: list[int], variables: list[Variable], b
             return near
         if inverse is None or (last - most < SLOW and solved < MOST_SOLVED):
             floats = [float(Fraction(each, 1 << bits)) for each in near]
-            inverse, solved = _inverse(circuit, outputs, floats, points), solved + 1
+            inverse, solved = _inverse(circuit, outputs, floats, points, groups), solved + 1
         elif most >= last:
             break
         last, shift = most, max(0, most - 900)
-        step = inverse @ np.array([float(each >> shift) for each in off])
+        step = (inverse @ np.array([float(each >> shift) for each in off]))[groups]
         near = [each - (round(by) << shift) for each, by in zip(near, step.tolist(), strict=True)]
-    raise RefusedError(
-        "no constants near those of the plan make it agree with the robot: it is wrong, or leaves terms out "
-        "('dropped'), which is proved on a grid only, for fewer joints in one torque",
-        "dynamics",
-    )
+    return None
 
 
-def _inverse(circuit: Circuit, outputs: list[int], constants: list[float], points: Points) -> npt.NDArray[np.float64]:
+def _inverse(
+    circuit: Circuit, outputs: list[int], constants: list[float], points: Points, groups: npt.NDArray[np.int64]
+) -> npt.NDArray[np.float64]:
     """Return what makes steps of constants of the outputs at points, in floats: the shortest ones."""
     leaves, slopes = _float_leaves(circuit, constants, points)
     count = len(outputs) * max(map(len, points.values()), default=1)
     work((len(circuit.nodes) + len(constants) * min(count, len(constants))) * count)
     values = run(circuit, leaves, np.multiply)
-    jacobian = np.concatenate([gradient(circuit, values, slopes, place) for place in outputs], axis=1).T
+    each = np.concatenate([gradient(circuit, values, slopes, place) for place in outputs], axis=1)
+    alike = np.zeros_like(each)
+    np.add.at(alike, groups, each)
     columns = np.maximum(np.abs(constants), 1.0)
-    scales = np.abs(jacobian * columns).max(axis=1, initial=1e-30)
-    u, s, v = np.linalg.svd(jacobian * columns / scales[:, None], full_matrices=False)
+    scaled = alike.T * columns
+    scales = np.abs(scaled).max(axis=1, initial=1e-30)
+    u, s, v = np.linalg.svd(scaled / scales[:, None], full_matrices=False)
     used = s > SMALL * s.max(initial=0.0)
     found: npt.NDArray[np.float64] = ((v[used].T / s[used]) @ u[:, used].T) * columns[:, None] / scales
     return found

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import random
+from collections.abc import Sequence
 from fractions import Fraction
 
 import mpmath
@@ -15,6 +17,7 @@ from mutations import replaced, signed, taken_apart
 from strategies import random_robot
 
 import bddtorque as bt
+from bddtorque.base.plain import matrix
 from bddtorque.independent import check_bytes, truth
 from bddtorque.independent.circuits import Circuit, gradient, ranges_of, run
 from bddtorque.independent.findings import RefusedError
@@ -29,6 +32,10 @@ from bddtorque.independent.nearby import (
     compare_nearby,
 )
 from bddtorque.model.model import to_bytes
+from bddtorque.planner import float_dust
+from bddtorque.robots.frames import rotation_rpy
+from bddtorque.robots.parts import Follower, Joint, Link
+from bddtorque.robots.robot import Robot
 
 SLIDING = random_robot(["revolute", "prismatic", "revolute"], ["tilted", "general", "parallel"], 3)
 MOTION = {"velocity": (-1.0, 2.0), "acceleration": 3.0, "position": [(-1.0, 2.0), (0.1, 0.7), (-3.0, 3.0)]}
@@ -197,6 +204,49 @@ def test_another_function_is_refused_without_a_grid(kind, monkeypatch):
     for path, value in changes:
         found = check_bytes(signed(replaced(header, path, value), arrays))
         assert (found[-1].name, found[-1].passed) == ("dynamics", False), found[-1]
+
+
+def gripper(wrist: Sequence[float], fingers: Sequence[Sequence[float]], tips: bool) -> Robot:
+    """Return a wrist of two joints with two fingers, the second of which follows, and tips that stay upright."""
+    body = ((2e-3, 1e-4, 2e-4), (1e-4, 3e-3, -1e-4), (2e-4, -1e-4, 4e-3))
+    small = tuple(tuple(each / 20 for each in row) for row in body)
+    over = matrix(rotation_rpy((math.pi, 0.0, 0.0)), "rotation")
+    turns = [matrix(rotation_rpy(angles), "rotation") for angles in (wrist, *fingers)]
+    joints = (
+        Joint("pitch", "revolute"),
+        Joint("roll", "revolute", turns[0], (0.07, 0.14, 0.0)),
+        Joint("finger", "revolute", turns[1], (0.0, -0.0288, 0.0913)),
+    )
+    links = (
+        Link("hand", 1.1, (0.02, 0.01, 0.05), body),
+        Link("palm", 0.7, (0.01, 0.03, 0.02), body),
+        Link("left", 0.2, (0.036, 0.017, -0.0016), small),
+    )
+    other = Joint("other", "revolute", turns[2], (0.0, 0.014, 0.0958), parent="roll")
+    followers = [Follower(other, Link("right", 0.2, (0.0358, 0.0174, 0.001), small), "finger")]
+    for parent in ("finger", "other") if tips else ():
+        tip = Joint(f"tip of {parent}", "revolute", over, (0.09137, 0.00495, 0.0), parent=parent)
+        followers.append(Follower(tip, Link(f"end of {parent}", 0.04, (0.004, -0.003, 0.0), small), "finger"))
+    return Robot("gripper", joints, links, followers=tuple(followers))
+
+
+@pytest.mark.parametrize(
+    ("wrist", "fingers", "tips"),
+    [
+        # right angles of five digits: entries of two rotations are equal as floats, and not as numbers
+        ((-1.5708, 0.0, 0.0), [(1.5708, 0.83776, -1.5708), (1.5708, 0.83776, 1.5708)], False),
+        # the plan turns both fingers by the same angle, half a turn apart
+        ((0.0, math.pi / 2, 0.0), [(0.0, -math.pi / 2, 0.0), (math.pi, math.pi / 2, 0.0)], True),
+    ],
+)
+def test_fingers_that_mirror_each_other(wrist, fingers, tips, monkeypatch):
+    monkeypatch.setattr(float_dust, "SHARE", 0.0)  # nothing is left out, as where a torque has more than seven angles
+    options = {"velocity": 2.0, "acceleration": 4.0, "torque": 100.0}
+    data = compiled(gripper(wrist, fingers, tips), "torque", options)
+    monkeypatch.setattr(truth, "LARGE", 0)
+    monkeypatch.setattr(truth, "MOST_NUMBERS", 0)
+    found = check_bytes(data)
+    assert all(each.passed for each in found), found[-1]
 
 
 @pytest.mark.parametrize(
