@@ -6,9 +6,9 @@ limit, `allow_massless`, `allow_unphysical`, `ignore_friction`. Words of random 
 torques at the very values of the words; joints that mimic others are joints of their own there, and are moved along
 here. Damping and friction that a file states are added to pinocchio's torques, which leave them out. Trees of up to
 twelve joints are also compiled for a microcontroller with `--integer`. The words are those of the plain interpreter,
-which all evaluators equal.
+which all evaluators equal. With `--prove`, the independent checker proves each compiled robot again.
 
-    python experiments/robot_collection.py [--quick] [--states 10000] [--integer] [--write docs/robots.md]
+    python experiments/robot_collection.py [--quick] [--states 10000] [--integer] [--prove] [--write docs/robots.md]
 """
 
 from __future__ import annotations
@@ -26,6 +26,8 @@ import pinocchio as pin
 from reporting import Check, at_most, finish, parser, show_table, write_csv
 
 import bddtorque as bt
+from bddtorque.independent import check_bytes
+from bddtorque.model.model import to_bytes
 from bddtorque.plan.float_plan import FloatPlan
 from bddtorque.plan.float_reference import run_float_plan
 from bddtorque.plan.reference import run_plan
@@ -52,6 +54,8 @@ class Row:
     found: float = float("nan")
     seconds: float = float("nan")
     integer: float = float("nan")
+    proved: str = ""
+    """Seconds of one processor that the independent checker took, or the step at which it stopped."""
     reason: str = ""
 
 
@@ -115,7 +119,14 @@ def worst(model: bt.Model, robot: Robot, theirs: Any, rubbed: bool, states: int)
     return float((error / np.array(model.certificate.bounds)).max())
 
 
-def tried(path: Path, states: int, integer: bool) -> Row:
+def proved(model: bt.Model) -> str:
+    """Return how many seconds of one processor the independent checker takes to prove a model, or where it stops."""
+    began = time.process_time()
+    last = check_bytes(to_bytes(model))[-1]
+    return f"{time.process_time() - began:.1f}" if last.passed else f"not proved: {last.name}"
+
+
+def tried(path: Path, states: int, integer: bool, prove: bool) -> Row:
     """Load, compile and compare one file."""
     row = Row(f"{path.parts[path.parts.index('robots') + 1]}/{path.name}")
     began = time.process_time()
@@ -141,6 +152,7 @@ def tried(path: Path, states: int, integer: bool) -> Row:
         model = bt.compile(robot, target="float", **quiet)
         row.wires, row.bound = len(model.plan.wires), max(model.certificate.bounds)
         row.found = worst(model, robot, theirs, rubbed, states)
+        row.proved = proved(model) if prove else ""
         if integer and not robot.serial and robot.degrees_of_freedom <= 12:
             row.integer = worst(bt.compile(robot, target="integer", **quiet), robot, theirs, rubbed, states)
     except bt.BddTorqueError as problem:
@@ -151,11 +163,11 @@ def tried(path: Path, states: int, integer: bool) -> Row:
 
 def table(rows: list[Row]) -> str:
     """Return the rows as a table of docs/robots.md."""
-    lines = ["| file | joints | options | bound, units | found / bound | refused |", "|-|-|-|-|-|-|"]
+    lines = ["| file | joints | options | bound, units | found / bound | checker, s | refused |", "|-|-|-|-|-|-|-|"]
     for row in rows:
         figures = (f"{row.bound:.4f}", f"{row.found:.4f}") if row.bound == row.bound else ("", "")
         options = f"`{row.options}`" if row.options else ""
-        cells = (row.file, str(row.joints or ""), options, *figures, row.reason.replace("|", "/"))
+        cells = (row.file, str(row.joints or ""), options, *figures, row.proved, row.reason.replace("|", "/"))
         lines.append(f"| {' | '.join(cells)} |")
     return "\n".join(lines)
 
@@ -164,12 +176,13 @@ def main() -> None:
     line = parser(__doc__)
     line.add_argument("--states", type=int)
     line.add_argument("--integer", action="store_true")
+    line.add_argument("--prove", action="store_true")
     line.add_argument("--write", type=Path)
     options = line.parse_args()
     states = options.states or (500 if options.quick else 10_000)
     chosen = [path for path in files() if not options.quick or path.stem in QUICK]
     with ProcessPoolExecutor(2) as pool:
-        rows = list(pool.map(partial(tried, states=states, integer=options.integer), chosen))
+        rows = list(pool.map(partial(tried, states=states, integer=options.integer, prove=options.prove), chosen))
     rows.sort(key=lambda row: (bool(row.reason), row.file))
     plain = [vars(row) for row in rows]
     show_table(plain)

@@ -114,7 +114,7 @@ def check_parts(stated: Stated, found: OutputBound, arithmetic: float, differenc
         # floats: their sum is what must follow (`allowed_difference`); how it is split may hang on the last digit
         least = proved if found.proved is None else proved * (1 - NEAR) - NEAR
         require(least <= given, f"{where}, {part}: expected at least {proved!r}, got {given!r}")
-        most = proved * (1 + NEAR) + (arithmetic if part == "arithmetic" else NEAR)
+        most = proved * (1 + NEAR) + NEAR + (arithmetic if part == "arithmetic" else 0.0)
         if part == "dropped" and found.proved is not None:  # what is not in the plan; `check_difference` counts it
             most += min(MOST_DUST, DUSTIER * difference)
         require(

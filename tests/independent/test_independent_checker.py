@@ -111,8 +111,9 @@ def test_a_sliding_joint_and_rotations_that_floats_round(options, tmp_path):
     assert content(bt.compile(path, bits=5, workers=1, **ranges, **options)) == STEPS
 
 
-FEW = (1, 2, 4, 40, 257)
-"""Small arms; one whose range holds just so at the ends of a sliding joint, one with a wave that is weak but counts."""
+FEW = (1, 2, 4, 40, 257, 910_053, 910_117)
+"""Small arms; one whose range holds just so at the ends of a sliding joint, one with a wave that is weak but counts, two
+with arithmetic that is charged for rotations in floats."""
 SEEDS = [*FEW, *(pytest.param(seed, marks=pytest.mark.everything) for seed in range(300) if seed not in FEW)]
 """`make test-all` tries all 300."""
 
