@@ -193,19 +193,22 @@ def _moved(
     `groups` has the same number for constants that are moved alike.
     """
     bits, count = numbers.bits, numbers.count
-    inverse: npt.NDArray[np.float64] | None = None
-    solved, last = 0, 0
+    inverse = np.empty((0, 0))
+    solved, last, anew = 0, 0, False
     for _ in range(MOST_ROUNDS):
         found = numbers.values(near)
         off = np.concatenate([np.broadcast_to(found[place], (count,)) for place in outputs]).tolist()
         most = max(map(abs, off)).bit_length()
         if most <= ROOM // 2:
             return near
-        if inverse is None or (last - most < SLOW and solved < MOST_SOLVED):
+        if anew and most >= last:  # not even the derivatives at this very place lead further
+            return None
+        anew = not solved or (last - most < SLOW and solved < MOST_SOLVED)
+        if anew:
             floats = [float(Fraction(each, 1 << bits)) for each in near]
             inverse, solved = _inverse(circuit, outputs, floats, points, groups), solved + 1
         elif most >= last:
-            break
+            return None
         last, shift = most, max(0, most - 900)
         step = (inverse @ np.array([float(each >> shift) for each in off]))[groups]
         near = [each - (round(by) << shift) for each, by in zip(near, step.tolist(), strict=True)]
