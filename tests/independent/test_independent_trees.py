@@ -92,9 +92,17 @@ def refused(*_: object) -> None:
 
 
 @pytest.mark.everything
-def test_a_humanoid_is_proved():
-    """Spine, head and two arms, 19 joints in one torque: dust is not left out, so that constants nearby agree."""
-    robot = load_urdf(example_urdf("alex_description/urdf/alex_nub_hands.urdf"))
+@pytest.mark.parametrize(
+    ("file", "options"),
+    [
+        ("alex_description/urdf/alex_nub_hands.urdf", {}),
+        ("tiago_pro_description/robots/tiago_pro.urdf", {}),
+        ("pr2_description/urdf/pr2.urdf", {"allow_unphysical": True}),
+    ],
+)
+def test_robots_with_two_arms_are_proved(file, options):
+    """Up to 23 joints in one torque: dust is not left out, so that constants nearby agree."""
+    robot = load_urdf(example_urdf(file), **options)
     model = bt.compile(robot, target="float", workers=1, cache=None)
     assert not any(output.parts.dropped for output in model.certificate.outputs)
     found = check_bytes(to_bytes(model))
