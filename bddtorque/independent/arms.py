@@ -37,6 +37,8 @@ from .truth import Wanted, compare
 
 POINTS = 5
 """Of the grid of docs/certificate.md, a joint that turns."""
+ROOM = 16
+"""Magnitudes of all that a torque is summed from, over its range."""
 
 
 def arm_findings(header: dict[str, Any], plan: AnyPlan, tables: list[Any], facts: list[Facts]) -> Iterator[Finding]:
@@ -115,7 +117,7 @@ def subject_findings(
     of = "the robot's kinematics" if subject.quantity in TIP else "Newton-Euler"
     said = f"the cascade without roundings is within {shown} units of {of}, everywhere ({'; '.join(comparison.how)})"
     yield Finding("dynamics", True, said)
-    points, skew = math.prod(map(_points, subject.arrays["q"])), robot.skew
+    points, skew = math.prod(map(_points, subject.arrays["q"])), _skew(robot)
     if subject.quantity in TIP:  # compared in rationals, without a grid
         points, skew = 1, 0.0
     for j, (each, bound) in enumerate(zip(stated, composition.outputs, strict=True)):
@@ -145,6 +147,17 @@ def subject_findings(
     for j, each in enumerate(stated):
         _check_saturation(j, each, plan, tables, subject, composition)
     yield Finding("saturation", True, ", ".join(f"{each.name} {each.saturation}" for each in stated))
+
+
+def _skew(robot: Robot) -> float:
+    """Return how far rotations can be taken to be from true ones, in all terms of a torque, with room for sizes.
+
+    docs/certificate.md charges every entry of a rotation, by 32 units in the last place beside what it is off, and in
+    each of the inertial, centripetal, Coriolis and gravity terms.
+    """
+    n = len(robot.joints)
+    terms = n + n + n * (n - 1) // 2 + 1
+    return ROOM * terms * (robot.skew + 32 * 2.0**-52 * len(robot.members))
 
 
 def _points(position: Format) -> float:

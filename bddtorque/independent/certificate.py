@@ -114,7 +114,7 @@ def check_parts(stated: Stated, found: OutputBound, arithmetic: float, differenc
         # floats: their sum is what must follow (`allowed_difference`); how it is split may hang on the last digit
         least = proved if found.proved is None else proved * (1 - NEAR) - NEAR
         require(least <= given, f"{where}, {part}: expected at least {proved!r}, got {given!r}")
-        most = proved * (1 + NEAR) + NEAR + (arithmetic if part == "arithmetic" else 0.0)
+        most = proved * (1 + NEAR) + (arithmetic if part == "arithmetic" else NEAR)
         if part == "dropped" and found.proved is not None:  # what is not in the plan; `check_difference` counts it
             most += min(MOST_DUST, DUSTIER * difference)
         require(
@@ -128,7 +128,7 @@ def most_arithmetic(noise: float, found: OutputBound, word: Format, points: floa
 
     docs/certificate.md has as many times the rounding of floats on a grid as there are points on it, or less. Ours may
     be smaller than another's, and is none where constants cancel: the result is taken to be rounded. `skew` is how far
-    the robot's rotations are from true ones: regrouping takes them to be true, which counts as many times.
+    the robot's rotations can be taken to be from true ones, over all terms of a torque: it counts as many times.
     """
     size = abs(found.low) + abs(found.high) + abs(float(word.middle)) / word.lsb + 1
     return LARGER * points * (noise + HALF * size) + (6.4e-12 + points * skew) * size
