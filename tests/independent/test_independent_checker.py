@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import json
+import re
 import shutil
 import subprocess
 import sys
@@ -112,8 +113,8 @@ def test_a_sliding_joint_and_rotations_that_floats_round(options, tmp_path):
 
 
 FEW = (1, 2, 4, 40, 257, 910_053, 910_117)
-"""Small arms; one whose range holds just so at the ends of a sliding joint, one with a wave that is weak but counts, two
-with arithmetic that is charged for rotations in floats."""
+"""Small arms; one whose range holds just so at the ends of a sliding joint, one with a wave that is weak but counts,
+two with arithmetic that is charged for rotations in floats."""
 SEEDS = [*FEW, *(pytest.param(seed, marks=pytest.mark.everything) for seed in range(300) if seed not in FEW)]
 """`make test-all` tries all 300."""
 
@@ -323,9 +324,14 @@ def test_the_command(tmp_path, capsys):
     assert main(["verify", str(path), "--independent"]) == 0
     told = capsys.readouterr().out
     assert "ok    dynamics" in told and "verified" in told
+    rows = re.findall(
+        r"^ok    certificate   (\w+): bound 0\.\d+ units in the file, 0\.\d+ proved here; ", told, re.MULTILINE
+    )
+    assert rows == ["shoulder", "elbow"] and max(map(len, told.splitlines())) < 170
     assert main(["verify", str(path), "--independent", "--json"]) == 0
     told = json.loads(capsys.readouterr().out)
     assert told["verified"] and told["independent"] and [each["name"] for each in told["checks"]] == STEPS
+    assert [each["name"] for each in told["checks"] if "rows" in each] == ["certificate"]
     path.write_bytes(small()[:-1])
     assert main(["verify", str(path), "--independent"]) == 1
     assert "FAIL  archive" in capsys.readouterr().out
