@@ -361,9 +361,13 @@ def test_it_says_how_it_is_used(capsys):
 def test_the_commands_of_its_page_run(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     page = Path(__file__).parents[2] / "docs" / "independent.md"
-    lines = [line[2:].split() for line in page.read_text(encoding="utf-8").splitlines() if line.startswith("$ ")]
+    text = page.read_text(encoding="utf-8").splitlines()
+    lines = [line[2:].split() for line in text if line.startswith("$ ")]
     assert len(lines) == 4
     for command, *arguments in lines:
         run = main if command == "bddtorque" else alone
         assert run(arguments if command == "bddtorque" else arguments[2:]) == 0
-    assert capsys.readouterr().out.count("dynamics") == 3
+    shown = capsys.readouterr().out
+    assert shown.count("dynamics") == 3
+    sample = [line for line in text if line.startswith("ok    ")]
+    assert len(sample) == 2 and all(shown.count(f"{line}\n") == 2 for line in sample)
