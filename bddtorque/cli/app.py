@@ -198,6 +198,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
             sys.stdout.write(f"{problem}\n")
             return BAD_USE
         message = usage_message(problem, sys.argv[1:] if arguments is None else arguments, COMMANDS)
+        if message.endswith(os.strerror(errno.EACCES)):  # no option would help
+            return _refused(message)
         see = " See" if message.endswith("?") else "; see"
         return _refused(f"{message}{see} bddtorque {_command(problem)}--help")
     except (BddTorqueError, WouldOverwriteError, MemoryError) as problem:

@@ -117,7 +117,8 @@ def ask_command(
 
 def _show(file: Path, found: list[Answer]) -> None:
     conditions = next((answer.where for answer in found if answer.where), "")
-    title = f"{file.name}: answers for every state {'with ' + conditions if conditions else 'of its input words'}"
+    start = "" if conditions.startswith("within the limits") else "with "
+    title = f"{file.name}: answers for every state {start + conditions if conditions else 'of its input words'}"
     table = plain_table(title, "|of", "question", "answer", "|", "how")
     states, last = [], ""
     for answer in found:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import re
 from collections.abc import Collection, Sequence
 from typing import Any
 
 from bddtorque.base.errors import nearest, unknown
 
+UNREADABLE = re.compile(r"\b(?:path|file|directory) '(.*)' is not readable", re.IGNORECASE)
 EXTRA = re.compile(r"unexpected extra arguments?(?:\(s\))? \((.*)\)")
 
 
@@ -26,6 +29,8 @@ def usage_message(problem: Any, arguments: Sequence[str], commands: Collection[s
     if kind == "BadParameter" and parameter is not None and (expected := _expected(message)):
         found = _value(parameter.opts, arguments)
         return f"{_flag(parameter)} must be {expected}" + ("" if found is None else f", got {found!r:.60}")
+    if unread := UNREADABLE.search(message):  # in the words of `read_whole`
+        return f"{unread[1]:.200}: cannot be read: {os.strerror(errno.EACCES)}"
     if given := re.match(r"No such command '(.*?)'", message):
         return unknown("command", given[1], commands)
     if extra := EXTRA.search(message):

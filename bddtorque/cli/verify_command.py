@@ -90,7 +90,7 @@ def verify_command(
             checks = verify(file, workers=workers, progress=progress, executor=executor)
     passed = all(check.passed for check in checks)
     if as_json:
-        plain = [{"name": check.name, "passed": check.passed, "detail": check.detail} for check in checks]
+        plain = [_plain(check) for check in checks]
         write_json({"file": str(file), "verified": passed, "independent": independent, "checks": plain, **more})
     else:
         for check in () if independent and not progress.drawn else checks:  # the others were shown as they came
@@ -108,4 +108,11 @@ def _what_instead(file: Path) -> str:
 
 
 def _show(check: Check | Finding) -> None:
-    show(f"{'ok  ' if check.passed else 'FAIL'}  {check.name:12}  {check.detail}", hang=20)
+    for text in (check.detail, *getattr(check, "rows", ())):
+        show(f"{'ok  ' if check.passed else 'FAIL'}  {check.name:12}  {text}", hang=20)
+
+
+def _plain(check: Check | Finding) -> dict[str, Any]:
+    """Return a check for programs; rows, one for each output, only where there are some."""
+    rows = list(getattr(check, "rows", ()))
+    return {"name": check.name, "passed": check.passed, "detail": check.detail, **({"rows": rows} if rows else {})}

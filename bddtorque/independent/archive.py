@@ -27,11 +27,21 @@ def entries_of(data: bytes) -> dict[str, bytes]:
     require(len(data) <= LARGEST_FILE, f"expected at most {LARGEST_FILE:,} bytes, got {len(data):,}")
     require(len(data) > 0, "expected a .bdt file (a zip archive), but this file is empty")
     require(data[:4] == b"PK\3\4", "expected a .bdt file (a zip archive), but this is something else")
-    require(len(data) >= _END.size, "expected an archive, but the file is too short")
+    try:
+        return _entries(data)
+    except RefusedError as problem:
+        raise RefusedError(f"the file is damaged or cut off: {problem}") from None
+
+
+def _entries(data: bytes) -> dict[str, bytes]:
+    """Do what `entries_of` does for bytes that begin as an archive."""
+    require(len(data) >= _END.size, f"expected at least {_END.size} bytes, got {len(data)}")
     mark, disk, first, here, count, size, start, comment = _END.unpack_from(data, len(data) - _END.size)
-    require(mark == b"PK\5\6" and (disk, first, comment) == (0, 0, 0), "expected an end record as specified")
-    require(here == count and 1 <= count <= MOST_ENTRIES, f"expected 1 to {MOST_ENTRIES:,} entries, got {count:,}")
-    require(start + size + _END.size == len(data), "expected a directory up to the end record")
+    end = mark == b"PK\5\6" and (disk, first, comment) == (0, 0, 0)
+    require(end, f"expected the end record of a zip archive in the last {_END.size} bytes")
+    require(here == count, f"expected one number of entries in the end record, got {here:,} and {count:,}")
+    require(1 <= count <= MOST_ENTRIES, f"expected 1 to {MOST_ENTRIES:,} entries, got {count:,}")
+    require(start + size + _END.size == len(data), "expected a directory of entries up to the end record")
     entries: dict[str, bytes] = {}
     place, record = 0, start
     for _ in range(count):
@@ -53,7 +63,7 @@ def _entry(data: bytes, place: int, record: int, directory: int) -> tuple[str, b
     mark, version, flags, method, time, date, check, stored, size, length, extra = local
     require(
         (mark, version, flags, method, time, date, extra) == (b"PK\3\4", 20, 0, 0, 0, 33, 0) and stored == size,
-        f"expected an entry as specified at byte {place}",
+        f"expected an entry as docs/format.md has it at byte {place}",
     )
     begin = place + _LOCAL.size + length
     end = begin + size
@@ -65,7 +75,7 @@ def _entry(data: bytes, place: int, record: int, directory: int) -> tuple[str, b
         listed == expected and data[after - length : after] == name and after <= len(data) - _END.size,
         f"expected a directory that agrees with the entry at byte {place}",
     )
-    require(zlib.crc32(content) == check, f"expected an entry with its checksum at byte {place}")
+    require(zlib.crc32(content) == check, f"the entry at byte {place} does not match its checksum")
     require(name.isascii(), f"expected a name in ASCII at byte {place}")
     return name.decode("ascii"), content, end, after
 

@@ -14,7 +14,7 @@ from .archive import LARGEST_FILE, entries_of
 from .arms import arm_findings, quantity_findings
 from .diagrams import table_key, table_of
 from .effort import bounded_work
-from .findings import Finding, RefusedError, require
+from .findings import Finding, RefusedError, one_line, require
 from .float_plan import AnyPlan, float_plan_of
 from .functions import function_findings
 from .header import check_digests, header_of
@@ -44,13 +44,15 @@ def check_file(path: str | PathLike[str], told: Callable[[Finding], None] | None
     Returns
     -------
     list of Finding
-        Each with `name`, `passed` and `detail`.
+        Each with `name`, `passed`, `detail` and `rows`.
     """
     try:
         data = _read(path)
     except (OSError, ValueError, MemoryError) as problem:
         said = getattr(problem, "strerror", None) or str(problem) or "not enough memory"
-        failed = Finding("file", False, _one_line(f"{path}: {said}"))
+        if isinstance(problem, FileNotFoundError | IsADirectoryError):
+            said = "this is a folder" if isinstance(problem, IsADirectoryError) else "there is no such file"
+        failed = Finding("file", False, one_line(f"{path}: {said}"))
         if told:
             told(failed)
         return [failed]
@@ -86,12 +88,12 @@ def _ended(findings: Iterator[Finding]) -> Iterator[Finding]:
     try:
         for finding in findings:
             step = finding.name
-            yield Finding(step, finding.passed, _one_line(finding.detail))
+            yield Finding(step, finding.passed, one_line(finding.detail), tuple(map(one_line, finding.rows)))
     except RefusedError as problem:
-        yield Finding(problem.step or NEXT[step], False, _one_line(str(problem)))
+        yield Finding(problem.step or NEXT[step], False, one_line(str(problem)))
     except (ArithmeticError, ValueError, TypeError, LookupError, MemoryError, RuntimeError) as problem:
         said = f"contents that cannot be worked with ({type(problem).__name__}: {problem})"
-        yield Finding(NEXT[step], False, _one_line(said))
+        yield Finding(NEXT[step], False, one_line(said))
 
 
 NEXT = {
@@ -113,7 +115,8 @@ NEXT = {
 
 def _findings(data: bytes) -> Iterator[Finding]:
     entries = entries_of(data)
-    yield Finding("archive", True, f"{len(data):,} bytes, {len(entries)} entries, every byte as specified")
+    count = "1 entry" if len(entries) == 1 else f"{len(entries)} entries"
+    yield Finding("archive", True, f"{len(data):,} bytes, {count}, every byte as specified")
     header = header_of(entries)
     plan = float_plan_of(header["plan"]) if header["plan"].get("target") == "float" else plan_of(header["plan"])
     check_digests(header, entries, [(block.output_bits, block.signed) for block in plan.blocks])
@@ -161,8 +164,3 @@ def _about(plan: AnyPlan, facts: list[Facts]) -> str:
     if floats:
         said += f"; {floats} of samples, rounded as float64 computes them"
     return said
-
-
-def _one_line(message: str) -> str:
-    """Return a message in one line of what can be shown: names in a file may hold anything."""
-    return "".join(each if each.isprintable() else "?" for each in " ".join(message.split()))[:1000]

@@ -21,9 +21,7 @@ from .certificate import (
     check_range,
     fits,
     function_of,
-    least_arithmetic,
     most_arithmetic,
-    recomputed,
     witness_words,
 )
 from .findings import Finding, require
@@ -32,7 +30,7 @@ from .formats import Format, format_of
 from .graph import Angle, evaluate, graph_of
 from .harmonics import WaveAlgebra, Waves
 from .header import check_version
-from .passes import check_words, compose_errors, outputs_of, range_findings, run_state
+from .passes import check_words, compared, compose_errors, outputs_of, range_findings, run_state
 from .plan import Plan, Wire
 from .reading import list_of, object_of, real, text
 from .sections import check_inputs, check_products
@@ -108,14 +106,14 @@ def function_findings(
     require(accuracy > 0.5, "function, accuracy: expected more than 0.5 units")
     require(math.fsum(stated.parts.values()) < accuracy, f"certificate: expected a bound below {accuracy} units")
     require(stated.assumed >= 0 and stated.spread >= 0, "certificate: expected errors of at least 0")
-    what = "composed from the error that is stated" if stated.relative_to == "float" else "every figure follows"
-    assumed = f", of which {stated.assumed:.4g} are assumed" if stated.assumed else ""
-    own = recomputed(stated, composition.outputs[0], difference)
-    said = f"{what}: {stated.name} {stated.bound:.4f} (here {own:.6f}){assumed}"
-    if stated.parts["arithmetic"]:
-        least = least_arithmetic(stated, composition.outputs[0], difference)
-        said = f"{said}; arithmetic {stated.parts['arithmetic']:.3g} (here {least:.3g} or more)"
-    yield Finding("certificate", True, said)
+    what = (
+        "composed from the error that is stated"
+        if stated.relative_to == "float"
+        else "every figure follows from the file"
+    )
+    assumed = f"; {stated.assumed:.4g} of the bound is assumed" if stated.assumed else ""
+    row = f"{stated.name}: {compared(stated, composition.outputs[0], difference)}{assumed}"
+    yield Finding("certificate", True, what, (row,))
     _check_saturation(stated, plan, tables, inputs, composition)
     yield Finding("saturation", True, f"{stated.name} {stated.saturation}")
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from .bounds import Composition, check_ranges, compose
+from .bounds import Composition, OutputBound, check_ranges, compose
 from .cascade import Angles, angles_of, unrounded
+from .certificate import Stated, least_arithmetic, recomputed
 from .float_bounds import compose_floats
 from .float_plan import MOST_WORD_BITS, AnyPlan, FloatPlan
 from .float_running import run_floats, unrounded_floats
@@ -34,6 +35,14 @@ def range_findings(plan: AnyPlan, composition: Composition, reaches: dict[int, t
     if isinstance(plan, FloatPlan):
         return f"the values of {len(plan.wires)} wires stay within {plan.precision.name} precision"
     return check_ranges(plan, composition, reaches)
+
+
+def compared(stated: Stated, found: OutputBound, difference: float) -> str:
+    """Return the bound and the arithmetic of one output in units, as stated and as proved here."""
+    own, least = recomputed(stated, found, difference), least_arithmetic(stated, found, difference)
+    arithmetic = f"; arithmetic {stated.parts['arithmetic']:.3g} in the file, {least:.3g} needed"
+    said = f"bound {stated.bound:.6f} units in the file, {own:.6f} proved here"
+    return said + (arithmetic if stated.parts["arithmetic"] else "")
 
 
 def outputs_of(

@@ -163,6 +163,6 @@ def plan_in_words(plan: AnyPlan, what: str, name: str) -> Plan:
     if isinstance(plan, FloatPlan) or plan.target != "tables":
         raise BddTorqueError(
             f"{what} needs a model for target 'tables', and '{name:.60}' was compiled for target '{plan.target}': "
-            'compile it with target = "tables"'
+            'compile it with target = "tables" (--target tables)'
         )
     return plan

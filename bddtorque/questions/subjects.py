@@ -72,21 +72,30 @@ def _named(model: Model, name: str, within: Within | None = None) -> Subject:
     if name in outputs:
         return _output(model, outputs.index(name), within)
     joints = [] if isinstance(model.source, FunctionSource) else list(model.source.outputs)
+    numbered = re.fullmatch(INSIDE, name)
+    term = isinstance(model.source, RobotSource) and re.fullmatch(TERM, name) is not None
     inside, terms = "", {}
-    if not isinstance(plan, FloatPlan):
-        if numbered := re.fullmatch(INSIDE, name):
+    if not isinstance(plan, FloatPlan) and plan.target == "tables":
+        if numbered:
             return _numbered(model, plan, name, numbered[1], int(numbered[2]))
         terms = _terms(model)
         inside = f"; words are w0 to w{len(plan.wires) - 1}, blocks b0 to b{len(plan.blocks) - 1}"
-    elif name not in joints and re.fullmatch(f"{INSIDE}|{TERM}", name):
-        plan_in_words(plan, f"ask: {name}, a word, block or term inside the plan,", model.name)
+    elif name not in joints and (numbered or term):
+        kind = "a term of a torque" if numbered is None else "a word" if numbered[1] == "w" else "a block"
+        plan_in_words(plan, f"ask: {name}, {kind},", model.name)
     if name in terms:
         return terms[name]
     if name in joints:
         return _output(model, joints.index(name), within)
+    if term and plan.source != "terms":
+        raise BddTorqueError(
+            f"ask: {name:.40}, a term of a torque, needs a model from source 'terms', and '{model.name:.60}' was "
+            f"compiled from source '{plan.source}': compile it with source = \"terms\" (--source terms)"
+        )
     known = [*outputs, *joints, *terms]
     listed = ", ".join(known[:12]) + (", ..." if len(known) > 12 else "")
-    hint = nearest(name, known) or f"; outputs, joints and terms are {listed}{inside}"
+    kinds = "outputs, joints and terms" if terms else "outputs and joints" if joints else "outputs"
+    hint = nearest(name, known) or f"; {kinds} are {listed}{inside}"
     raise BddTorqueError(f"ask: unknown name {name!r:.40}{hint}")
 
 

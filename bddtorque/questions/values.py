@@ -282,7 +282,7 @@ def _beside_certificate(model: Model, asked: Subject, low: int, high: int, where
             "this is a bug, please report it"
         )
     if stated != "not excluded" or (where and not low):
-        return f"the certificate says {stated}" + (" of all states" if where else "")
+        return f"{'over all states, ' if where else ''}the certificate says {stated}"
     if not high:
         return "the certificate says not excluded; this proves that it cannot"
     return f"the certificate says not excluded{'; this proves that it can' if low else ''}"

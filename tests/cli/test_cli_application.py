@@ -132,6 +132,14 @@ def test_bad_use_is_one_line(refused, arguments, said):
     assert said in refused(*arguments)
 
 
+def test_a_file_that_may_not_be_read_is_said_in_our_words(monkeypatch, refused, tmp_path):
+    (tmp_path / "arm.bdt").write_bytes(b"PK")
+    monkeypatch.setattr("os.access", lambda *_, **__: False)  # root may read everything
+    for command in ("verify", "info", "ask"):
+        said = refused(command, tmp_path / "arm.bdt")
+        assert said == f"bddtorque: {tmp_path / 'arm.bdt'}: cannot be read: Permission denied\n"
+
+
 def test_messages_are_one_printable_line_whatever_they_quote(monkeypatch, refused):
     def fail(*_: object) -> None:
         raise BddTorqueError("a name\nwith\x1b[31m colours")

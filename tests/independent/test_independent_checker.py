@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import json
+import re
 import shutil
 import subprocess
 import sys
@@ -112,8 +113,8 @@ def test_a_sliding_joint_and_rotations_that_floats_round(options, tmp_path):
 
 
 FEW = (1, 2, 4, 40, 257, 910_053, 910_117)
-"""Small arms; one whose range holds just so at the ends of a sliding joint, one with a wave that is weak but counts, two
-with arithmetic that is charged for rotations in floats."""
+"""Small arms; one whose range holds just so at the ends of a sliding joint, one with a wave that is weak but counts,
+two with arithmetic that is charged for rotations in floats."""
 SEEDS = [*FEW, *(pytest.param(seed, marks=pytest.mark.everything) for seed in range(300) if seed not in FEW)]
 """`make test-all` tries all 300."""
 
@@ -323,9 +324,14 @@ def test_the_command(tmp_path, capsys):
     assert main(["verify", str(path), "--independent"]) == 0
     told = capsys.readouterr().out
     assert "ok    dynamics" in told and "verified" in told
+    rows = re.findall(
+        r"^ok    certificate   (\w+): bound 0\.\d+ units in the file, 0\.\d+ proved here; ", told, re.MULTILINE
+    )
+    assert rows == ["shoulder", "elbow"] and max(map(len, told.splitlines())) < 170
     assert main(["verify", str(path), "--independent", "--json"]) == 0
     told = json.loads(capsys.readouterr().out)
     assert told["verified"] and told["independent"] and [each["name"] for each in told["checks"]] == STEPS
+    assert [each["name"] for each in told["checks"] if "rows" in each] == ["certificate"]
     path.write_bytes(small()[:-1])
     assert main(["verify", str(path), "--independent"]) == 1
     assert "FAIL  archive" in capsys.readouterr().out
@@ -355,9 +361,13 @@ def test_it_says_how_it_is_used(capsys):
 def test_the_commands_of_its_page_run(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     page = Path(__file__).parents[2] / "docs" / "independent.md"
-    lines = [line[2:].split() for line in page.read_text(encoding="utf-8").splitlines() if line.startswith("$ ")]
+    text = page.read_text(encoding="utf-8").splitlines()
+    lines = [line[2:].split() for line in text if line.startswith("$ ")]
     assert len(lines) == 4
     for command, *arguments in lines:
         run = main if command == "bddtorque" else alone
         assert run(arguments if command == "bddtorque" else arguments[2:]) == 0
-    assert capsys.readouterr().out.count("dynamics") == 3
+    shown = capsys.readouterr().out
+    assert shown.count("dynamics") == 3
+    sample = [line for line in text if line.startswith("ok    ")]
+    assert len(sample) == 2 and all(shown.count(f"{line}\n") == 2 for line in sample)

@@ -278,13 +278,13 @@ def test_it_says_what_it_proved_itself():
         replaced(header, (*root, "parts"), parts), (*root, "bound"), math.fsum(parts.values()) * (1 + 1e-15)
     )
     found = [check_bytes(each) for each in (file("arm"), signed(changed, arrays))]
-    told = [next(each.detail for each in steps if each.name == "certificate") for steps in found]
-    bounds, left = zip(*(each.split("; arithmetic, ") for each in told), strict=True)
-    assert bounds[0] == bounds[1] and "(here 0." in bounds[0]
-    own = [float(each) for each in re.findall(r"\(here ([0-9.]+)\)", bounds[0])]
-    assert len(own) == 2 and all(a <= b["bound"] for a, b in zip(own, header["certificate"]["torques"], strict=True))
+    rows = [next(each.rows for each in steps if each.name == "certificate") for steps in found]
+    torques = header["certificate"]["torques"]
+    assert [row.split(": bound ")[0] for row in rows[0]] == [torque["joint"] for torque in torques]
+    own = [[float(re.findall(r"([0-9.]+) proved here", row)[0]) for row in each] for each in rows]
+    assert own[0] == own[1] and all(0 < a <= b["bound"] for a, b in zip(own[0], torques, strict=True))
     # both are told: what is stated, and what the other parts leave for it
-    figures = [re.findall(r"([0-9.e-]+) \(here ([0-9.e-]+) or more\)", each)[0] for each in left]
+    figures = [re.findall(r"arithmetic ([0-9.e-]+) in the file, ([0-9.e-]+) needed", each[0])[0] for each in rows]
     assert float(figures[0][0]) == pytest.approx(2 * float(figures[1][0]), rel=0.01) and figures[0][1] == figures[1][1]
 
 
@@ -293,8 +293,8 @@ def test_it_says_what_the_other_parts_leave_for_the_arithmetic_of_a_function():
     parts = {**header["certificate"]["parts"], "arithmetic": header["certificate"]["parts"]["arithmetic"] / 2}
     bound = (math.fsum(parts.values()) * (1 + 1e-15) + header["certificate"]["assumed"]) * (1 + 1e-15)
     changed = replaced(replaced(header, ("certificate", "parts"), parts), ("certificate", "bound"), bound)
-    said = [check_bytes(each)[-2].detail for each in (file("cascade"), signed(changed, arrays))]
-    stated = [float(re.findall(r"arithmetic ([0-9.e-]+) \(here 0 or more\)", each)[0]) for each in said]
+    rows = [check_bytes(each)[-2].rows for each in (file("cascade"), signed(changed, arrays))]
+    stated = [float(re.findall(r"arithmetic ([0-9.e-]+) in the file, 0 needed", row)[0]) for (row,) in rows]
     assert stated[1] > 0 and stated[0] == pytest.approx(2 * stated[1], rel=0.01)
 
 
@@ -314,9 +314,10 @@ def test_dust_that_is_not_there_is_refused():
     data = to_bytes(bt.compile(robot, velocity=5, acceleration=50, bits=12, target="float", workers=1, cache=None))
     stated = taken_apart(data)[0]["certificate"]["torques"]
     found = check_bytes(data)
-    said = next(each.detail for each in found if each.name == "certificate")
+    rows = next(each.rows for each in found if each.name == "certificate")
     assert found[-1].passed and stated[0]["parts"]["dropped"] > 0.004
-    figures = re.findall(r"(\w+) ([0-9.e-]+) \(here ([0-9.e-]+) or less\)", said.split("; dropped, and ")[1])
+    pattern = r"(\w+): .*; dropped ([0-9.e-]+) in the file, at most ([0-9.e-]+) found"
+    figures = [re.findall(pattern, row)[0] for row in rows]
     assert [figure[0] for figure in figures] == ["joint1", "joint2"]
     assert float(figures[0][2]) == pytest.approx(stated[0]["parts"]["dropped"], rel=0.01)
     less = {"dropped": stated[0]["parts"]["dropped"] * 0.9}

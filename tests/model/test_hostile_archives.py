@@ -28,6 +28,19 @@ def test_what_is_no_archive(data: bytes) -> None:
     assert "not a .bdt file" in refused(data) or "damaged .bdt file" in refused(data)
 
 
+@pytest.mark.parametrize(
+    ("place", "said"),
+    [
+        (-3, "an entry, or the list of entries at its end, is damaged or cut off"),
+        (100, "entry 'header.json' does not match its checksum"),
+    ],
+)
+def test_damage_is_said_in_plain_words(place: int, said: str) -> None:
+    data = bytearray(saved(**SMALL))
+    data[place] ^= 255
+    assert refused(bytes(data)).endswith(f"damaged .bdt file: {said}")
+
+
 def test_other_archives() -> None:
     buffer = io.BytesIO()
     with tarfile.open(fileobj=buffer, mode="w"):

@@ -2,15 +2,18 @@
 
 import inspect
 import json
+import re
 
 import numpy as np
 import pytest
+from compiled import arm
 from every_state import every_word, small
 
+import bddtorque as bt
 from bddtorque.cli import main
 from bddtorque.cli.answer_rows import answer_row
 from bddtorque.cli.ask_command import ask_command
-from bddtorque.questions import WORK, Count
+from bddtorque.questions import WORK, Count, largest
 
 
 @pytest.fixture(scope="module")
@@ -94,6 +97,36 @@ def test_equal_files_and_others(ask, file, tmp_path):
 def test_bad_use_is_one_line(ask, arguments, said):
     code, out, err = ask(*arguments)
     assert code == 2 and out == "" and err.count("\n") == 1 and said in err
+
+
+@pytest.mark.parametrize("options", [{}, {"source": "terms"}], ids=str)
+@pytest.mark.parametrize(("name", "kind"), [("w3", "a word"), ("b0", "a block"), ("G1", "a term of a torque")])
+def test_what_is_inside_a_model_of_integers_is_refused_by_name(name, kind, options):
+    model = arm(4, target="integer", **options)
+    said = (
+        f"ask: {name}, {kind}, needs a model for target 'tables', and 'planar2r' was compiled for target 'integer': "
+        'compile it with target = "tables" (--target tables)'
+    )
+    with pytest.raises(bt.BddTorqueError, match=re.escape(said)):
+        largest(model, name)
+    assert largest(model, "shoulder").value == largest(model, "tau1").value
+    with pytest.raises(bt.BddTorqueError, match=r"outputs and joints are tau1, tau2, shoulder, elbow$"):
+        largest(model, "nonsense")
+
+
+def test_a_term_of_another_source_is_refused_by_name():
+    with pytest.raises(
+        bt.BddTorqueError, match=r"G1, a term of a torque, needs a model from source 'terms', .*--source"
+    ):
+        largest(arm(4, source="recursive"), "G1")
+
+
+def test_conditions_are_said_in_plain_words(ask):
+    _, out, _ = ask("--of", "tau1", "--saturation", "--within-limits")
+    assert out.startswith("narrow.bdt: answers for every state within the limits of the joints\n")
+    _, out, _ = ask("--of", "tau1", "--saturation", "--where", "qd=0")
+    assert out.startswith("narrow.bdt: answers for every state with qd=0\n")
+    assert "; over all states, the" in out and "certificate says can" in out  # in two lines of a column
 
 
 def test_an_interruption_shows_what_was_found(ask, monkeypatch):
