@@ -24,8 +24,9 @@ from bddtorque.assurance.word_lemmas import WordLemmas
 from bddtorque.base.archive import read_file
 from bddtorque.base.errors import BddTorqueError, one_line
 from bddtorque.compiler.draft import Draft, certify, within_floats
-from bddtorque.compiler.verify import Check, redraft
+from bddtorque.compiler.verify import Check, redraft, wrongly_stated
 from bddtorque.model.model import Model, from_bytes
+from bddtorque.model.source import FunctionSource
 from bddtorque.plan.blocks import GivenBlock
 from bddtorque.plan.bound import BlockFacts
 from bddtorque.plan.float_plan import FloatPlan
@@ -63,6 +64,7 @@ class GappaProof:
     lemmas: int = 0  # how many Gappa closed
     script: str = ""  # all of them as a shell script
     theorem: str = ""  # all of them and the theorem that they make as a file for Coq, if asked for
+    unchecked: tuple[str, ...] = ()  # what in the file was not looked at: that is left to `verify`
 
     @property
     def passed(self) -> bool:
@@ -141,7 +143,8 @@ def prove_with_gappa(
         checked = cosine_tables(lemmas, model.tables) if isinstance(lemmas, WordLemmas) else []
         theorem = coq_file(title, prover, lemmas.angles(), [each for each in errors if each], checked)
     script = proof_script(model.name, model.digest, prover, bounds, errors)
-    return GappaProof(tuple(checks), bounds, len(prover.lemmas), script, theorem)
+    unchecked = ("diagrams",) if model.diagrams else ()
+    return GappaProof(tuple(checks), bounds, len(prover.lemmas), script, theorem, unchecked)
 
 
 def _table_facts(model: Model) -> tuple[list[BlockFacts], str]:
@@ -175,6 +178,8 @@ def _certificate_check(model: Model, draft: Draft, facts: list[BlockFacts]) -> C
             outputs = certify(draft, facts, model.tables).outputs
     except BddTorqueError as problem:
         return Check("certificate", False, one_line(str(problem)))
+    if isinstance(model.source, FunctionSource) and (wrong := wrongly_stated(model)):
+        return Check("certificate", False, one_line(wrong))
     stated = model.certificate.outputs
     if len(stated) != len(outputs):
         return Check("certificate", False, f"{len(outputs)} outputs were expected, got {len(stated)}")

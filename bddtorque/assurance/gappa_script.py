@@ -92,9 +92,7 @@ class _Bound(Protocol):
     def gappa(self) -> float: ...
 
 
-def proof_script(
-    name: str, digest: str, prover: Prover, bounds: Sequence[_Bound], errors: Sequence[str | None]
-) -> str:
+def proof_script(name: str, digest: str, prover: Prover, bounds: Sequence[_Bound], errors: Sequence[str | None]) -> str:
     """Return all lemmas as one shell script, which runs `gappa` on each and says whether all hold.
 
     Parameters
@@ -136,7 +134,7 @@ def proof_script(
         "export LC_ALL",
         "gappa --version >/dev/null 2>&1 || { echo 'gappa was not found on PATH, or does not run'; exit 2; }",
         "awk 'BEGIN { exit 0 }' </dev/null >/dev/null 2>&1 || { echo 'awk was not found on PATH'; exit 2; }",
-        "[ -f \"$0\" ] && [ -r \"$0\" ] || { echo \"run this script by its name: 'sh FILE'\"; exit 2; }",
+        '[ -f "$0" ] && [ -r "$0" ] || { echo "run this script by its name: \'sh FILE\'"; exit 2; }',
         "",
         "# The lemmas are a chain: each hypothesis is a premise or what an earlier lemma concludes, as text; each",
         "# name has one definition; each claim is a conclusion.",
