@@ -111,5 +111,5 @@ def _robot_lines(plain: dict[str, Any], margin: str = "") -> list[str]:
                 title = f"{name.removesuffix('s')} {number}" if isinstance(value, list) else name
                 lines += [f"{margin}{title}", *_robot_lines(part, f"{margin}  ")]
             else:
-                lines.append(f"{margin}{name:{20 - len(margin)}}{json.dumps(part, ensure_ascii=False)}")
+                lines.append(f"{margin}{name:{23 - len(margin)}} {json.dumps(part, ensure_ascii=False)}")
     return lines
