@@ -9,14 +9,13 @@ sines and cosines as they were found to be, the words that the plan computes are
 from __future__ import annotations
 
 import re
-import subprocess
 from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
 
 from bddtorque.assurance.coq_tables import HEADER as TABLES
 from bddtorque.assurance.coq_tables import REQUIRED, CosineTable
-from bddtorque.assurance.lemmas import OPTIONS, Ends, Lemma, Prover
+from bddtorque.assurance.lemmas import Ends, Lemma, Prover
 from bddtorque.assurance.turns import circle
 from bddtorque.base.errors import BddTorqueError
 
@@ -134,7 +133,7 @@ def coq_file(
     used = [*re.findall(r"\b[A-Za-z]\w*", " ".join(prover.reasons)), *(angle for _, angle in units.values())]
     free = sorted({*used} - {*units} - {*defined} - {*declared})
     digits, lowest = FLOATS[prover.float_format]
-    parts = {"title": title.replace("*)", "* )"), "required": REQUIRED * bool(tables), "digits": digits}
+    parts = {"title": _comment(title), "required": REQUIRED * bool(tables), "digits": digits}
     header = HEADER
     for name, text in {**parts, "lowest": lowest}.items():
         header = header.replace(f"{{{name}}}", text)
@@ -151,11 +150,14 @@ def coq_file(
     return "\n".join(lines)
 
 
+def _comment(text: str) -> str:
+    """Return text that is harmless in a comment: Coq reads nested comments and strings there too."""
+    return text.replace('"', "'").replace("(*", "( *").replace("*)", "* )")
+
+
 def _generated(prover: Prover, lemma: Lemma) -> str:
     """Return what Gappa writes for Coq about a lemma of one goal."""
-    script = lemma.script(prover.known, prover.float_format, answered=True)
-    command = [prover.path, *OPTIONS, "-Bcoq"]
-    done = subprocess.run(command, input=script, capture_output=True, text=True, check=False)
+    done = prover.run(lemma, True, "-Bcoq")
     if done.returncode or "UNKNOWN" in done.stdout:
         raise BddTorqueError(f"lemma {lemma.name}: Gappa has no proof of it for Coq")
     return done.stdout.replace("Require Import Gappa.Gappa_library.\n", "")

@@ -22,11 +22,18 @@ from bddtorque.plan.bound import BlockFacts
 from bddtorque.plan.float_plan import FloatPlan
 from bddtorque.plan.float_wires import Add, Constant, FloatOutput, Fused, Multiply, Number, Sine
 from bddtorque.plan.wires import AngleSum, Input, Lookup
-from bddtorque.words.float_sine import sine_error
+from bddtorque.words.float_sine import compared_words, sine_error
 from bddtorque.words.integer_range import Range, word_range
 
 FORMATS = {"single": "ieee_32", "double": "ieee_64"}
 """Gappa's names of the precisions."""
+
+
+def compared_sines(plan: FloatPlan) -> list[int]:
+    """Return how many floats of each table of sines are compared with their sines; 0: its polynomial is bounded."""
+    sines = [wire for wire in (plan.wires[k] for k in plan.read) if isinstance(wire, Sine)]
+    tables = dict.fromkeys((plan.bits_of(wire.word), wire.rest, wire.cosine) for wire in sines)
+    return [compared_words(bits, rest, plan.precision) for bits, rest, _ in tables]
 
 
 @dataclass(frozen=True)
@@ -92,7 +99,7 @@ class FloatLemmas:
             if isinstance(wire := self.plan.wires[k], Sine)
         }
 
-    def output_errors(self) -> list[str]:
+    def output_errors(self) -> list[str | None]:
         """Return the expressions of the errors of all outputs."""
         return [self._output_error(j, output) for j, output in enumerate(self.plan.outputs, 1)]
 

@@ -8,25 +8,30 @@ certificate's *arithmetic* before floats, which is proved elsewhere (docs/assura
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from fractions import Fraction
 from os import PathLike
+from typing import Any
 
 import numpy as np
 
 from bddtorque.assurance.coq_tables import cosine_tables
 from bddtorque.assurance.coq_theorem import coq_file
-from bddtorque.assurance.float_lemmas import FORMATS, FloatLemmas
-from bddtorque.assurance.lemmas import OPTIONS, ROOT, UNPROVED, Ends, Prover
+from bddtorque.assurance.float_lemmas import FORMATS, FloatLemmas, compared_sines
+from bddtorque.assurance.gappa_script import proof_script
+from bddtorque.assurance.lemmas import Ends, GappaToolError, Prover
 from bddtorque.assurance.word_lemmas import WordLemmas
+from bddtorque.base.archive import read_file
 from bddtorque.base.errors import BddTorqueError, one_line
-from bddtorque.compiler.draft import Draft, within_floats
-from bddtorque.compiler.verify import Check, redraft
-from bddtorque.model.model import Model, load
+from bddtorque.compiler.draft import Draft, certify, within_floats
+from bddtorque.compiler.verify import Check, redraft, wrongly_stated
+from bddtorque.model.model import Model, from_bytes
+from bddtorque.model.source import FunctionSource
 from bddtorque.plan.blocks import GivenBlock
 from bddtorque.plan.bound import BlockFacts
 from bddtorque.plan.float_plan import FloatPlan
 from bddtorque.plan.tabulate import tabulate
+from bddtorque.proof.proved_bound import Parts
 from bddtorque.work import NoProgress, Progress, step
 
 
@@ -59,6 +64,7 @@ class GappaProof:
     lemmas: int = 0  # how many Gappa closed
     script: str = ""  # all of them as a shell script
     theorem: str = ""  # all of them and the theorem that they make as a file for Coq, if asked for
+    unchecked: tuple[str, ...] = ()  # what in the file was not looked at: that is left to `verify`
 
     @property
     def passed(self) -> bool:
@@ -83,10 +89,20 @@ def prove_with_gappa(
     Raises
     ------
     BddTorqueError
-        If `gappa` is not installed, or the file cannot be read.
+        If `gappa` is not installed or does not work, or the words of the model come from a function that its file does
+        not hold. A file that cannot be read gives a single failed check.
     """
     prover = Prover()
-    model = file if isinstance(file, Model) else load(file)
+    checks = []
+    if isinstance(file, Model):
+        model = file
+    else:
+        try:
+            data = read_file(file)
+            model = from_bytes(data, str(file))
+        except BddTorqueError as problem:
+            return GappaProof((Check("file", False, one_line(str(problem))),))
+        checks.append(Check("file", True, f"digest {model.digest[:16]}, {len(data):,} bytes"))
     plan = model.plan
     if any(isinstance(block, GivenBlock) for block in plan.blocks):
         raise BddTorqueError(
@@ -96,34 +112,39 @@ def prove_with_gappa(
         with within_floats(model.source.kind, model.name):
             draft, how = redraft(model)
     except BddTorqueError as problem:
-        return GappaProof((Check("plan", False, one_line(str(problem))),))
+        return GappaProof((*checks, Check("plan", False, one_line(str(problem)))))
     if (draft.source, draft.plan) != (model.source, plan):
-        return GappaProof((Check("plan", False, f"another plan, or other words, made from {how}"),))
-    checks = [Check("plan", True, f"made again from {how}")]
+        return GappaProof((*checks, Check("plan", False, f"another plan, or other words, made from {how}")))
+    checks.append(Check("plan", True, f"made again from {how}"))
     facts, wrong = _table_facts(model)
-    entries = sum(len(table.values) for table in model.tables)
-    tables = f"{len(facts)} table{'s' * (len(facts) != 1)}, {entries:,} entries compared"
-    checks.append(Check("tables", not wrong, wrong or tables))
+    checks.append(Check("tables", not wrong, wrong or _compared(model)))
     if wrong:
         return GappaProof(tuple(checks))
     steps = progress or NoProgress()
+    with step(steps, "composing the certificate again"):
+        checks.append(_certificate_check(model, draft, facts))
     prover.told = lambda lemma: steps.advance(lemma.name, 1.0, False)
     try:
         with step(steps, "proving with gappa"):
             lemmas = _lemmas(draft, facts, prover)
             bounds = _bounds(lemmas.prove(), draft, model)
+    except GappaToolError:  # says nothing of the file
+        raise
     except BddTorqueError as problem:
         return GappaProof((*checks, Check("lemmas", False, one_line(str(problem)))), (), len(prover.lemmas))
     checks.append(Check("lemmas", True, f"{len(prover.lemmas)} closed by Gappa from {_count(prover)}"))
     for bound in bounds:
         detail = f"{bound.total:.4f} by Gappa, {bound.certificate:.4f} in the file"
         checks.append(Check(bound.name, bound.holds, detail))
+    errors = lemmas.output_errors()
     theorem = ""
     if coq:
         title = f"{one_line(model.name)}, {model.digest}"
         checked = cosine_tables(lemmas, model.tables) if isinstance(lemmas, WordLemmas) else []
-        theorem = coq_file(title, prover, lemmas.angles(), lemmas.output_errors(), checked)
-    return GappaProof(tuple(checks), bounds, len(prover.lemmas), _script(model, prover, bounds), theorem)
+        theorem = coq_file(title, prover, lemmas.angles(), [each for each in errors if each], checked)
+    script = proof_script(model.name, model.digest, prover, bounds, errors)
+    unchecked = ("diagrams",) if model.diagrams else ()
+    return GappaProof(tuple(checks), bounds, len(prover.lemmas), script, theorem, unchecked)
 
 
 def _table_facts(model: Model) -> tuple[list[BlockFacts], str]:
@@ -135,6 +156,52 @@ def _table_facts(model: Model) -> tuple[list[BlockFacts], str]:
             return facts, f"block {k} holds other words than its function gives"
         facts.append(fact)
     return facts, ""
+
+
+def _compared(model: Model) -> str:
+    """Say how many entries of tables were compared, or in floats, how many sines."""
+    count, entries = len(model.tables), sum(len(table.values) for table in model.tables)
+    said = [f"{count} table{'s' * (count != 1)}, {entries:,} entries compared"] if count else []
+    if isinstance(model.plan, FloatPlan):
+        counts = compared_sines(model.plan)
+        if any(counts):
+            said.append(f"floats of {sum(counts):,} sines and cosines compared")
+        if not all(counts):
+            said.append("the polynomial of sines and cosines bounded")
+    return "; ".join(said) or "none"
+
+
+def _certificate_check(model: Model, draft: Draft, facts: list[BlockFacts]) -> Check:
+    """Compare the certificate with the one that plan and tables give; Gappa's bound comes in addition."""
+    try:
+        with within_floats(model.source.kind, model.name):
+            outputs = certify(draft, facts, model.tables).outputs
+    except BddTorqueError as problem:
+        return Check("certificate", False, one_line(str(problem)))
+    if isinstance(model.source, FunctionSource) and (wrong := wrongly_stated(model)):
+        return Check("certificate", False, one_line(wrong))
+    stated = model.certificate.outputs
+    if len(stated) != len(outputs):
+        return Check("certificate", False, f"{len(outputs)} outputs were expected, got {len(stated)}")
+    for output, other in zip(outputs, stated, strict=True):
+        for each in fields(output):
+            right, found = getattr(output, each.name), getattr(other, each.name)
+            if each.compare and right != found:
+                return Check("certificate", False, one_line(f"{output.name}: {_difference(each.name, right, found)}"))
+        if other.parts.total >= model.accuracy:
+            detail = f"{output.name}: the bound {other.parts.total:.4f} is not below the accuracy asked"
+            return Check("certificate", False, one_line(detail))
+    return Check("certificate", True, "names, units, ranges and saturation as composed again")
+
+
+def _difference(name: str, right: Any, found: Any) -> str:
+    """Say which field of a certificate is wrong."""
+    if isinstance(right, Parts):
+        for each in fields(Parts):
+            one, other = getattr(right, each.name), getattr(found, each.name)
+            if one != other:
+                return f"parts, {each.name} must be {one!r}, got {other!r}"
+    return f"{name} must be {right!r:.80}, got {found!r:.80}"
 
 
 def _lemmas(draft: Draft, facts: list[BlockFacts], prover: Prover) -> FloatLemmas | WordLemmas:
@@ -167,40 +234,11 @@ def _rounded_up(value: Fraction) -> float:
 
 def _count(prover: Prover) -> str:
     """Say how many premises there are of each kind."""
-    kinds = {"input": 0, "table": 0, "circle": 0, "left out": 0}
+    kinds = {"input": 0, "table": 0, "float": 0, "circle": 0, "left out": 0}
     for reason in prover.reasons.values():
         kind = "input" if reason.startswith("input") else "left out" if "left out" in reason else "table"
+        kind = "float" if reason in ("a sine", "a cosine") or reason.startswith("floats of") else kind
         kinds["circle" if "one angle" in reason else kind] += 1
     said = {"input": "input range{}", "table": "fact{} on tables", "circle": "pair{} of cosine and sine"}
-    said["left out"] = "sum{} of terms left out"
+    said |= {"float": "fact{} on sines and cosines", "left out": "sum{} of terms left out"}
     return ", ".join(f"{count} {said[kind].format('s' * (count != 1))}" for kind, count in kinds.items() if count)
-
-
-def _script(model: Model, prover: Prover, bounds: tuple[GappaBound, ...]) -> str:
-    """Return all lemmas as one shell script, which runs `gappa` on each and says whether all hold."""
-    lines = [
-        "#!/bin/sh",
-        f"# {one_line(model.name)}: {len(prover.lemmas)} lemmas; 'sh FILE' has gappa prove every one of them again.",
-        f"# digest of the model: {model.digest}",
-        "#",
-        "# Premises, all else follows from them:",
-        *(
-            f"#   {expression} in {prover.known[expression]}    {one_line(why)}"
-            for expression, why in prover.reasons.items()
-        ),
-        "#",
-        "# Then every output word, before it is clamped, is this close to the function that was planned, in units:",
-        *(f"#   {one_line(bound.name)}: {bound.gappa!r}" for bound in bounds),
-        "",
-        "# Gappa only warns of a rewriting that is no identity of polynomials. Here such a lemma fails, unless the",
-        "# rewriting is |x| = sqrt(x * x).",
-        "prove() {",
-        f'    said=$(gappa {" ".join(OPTIONS)} 2>&1) || {{ echo "$1 fails"; exit 1; }}',
-        f"    if printf '%s\\n' \"$said\" | grep '{UNPROVED}' | grep -qv '{ROOT}'; then",
-        '        echo "$1: a rewriting is no identity"; exit 1',
-        "    fi",
-        "}",
-    ]
-    for lemma in prover.lemmas:
-        lines += [f"prove {lemma.name} <<'END'", prover.script(lemma) + "END"]
-    return "\n".join([*lines, f"echo '{len(prover.lemmas)} lemmas hold'", ""])

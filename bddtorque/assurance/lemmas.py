@@ -107,6 +107,11 @@ class Lemma:
     definitions: tuple[tuple[str, str], ...] = ()  # (name, expression) of what is new, each in names before it
     hints: tuple[Hint, ...] = ()  # rewritings that show the way
 
+    @property
+    def title(self) -> str:
+        """What messages call it."""
+        return f"lemma {self.name} ({one_line(self.about):.60})"
+
     def script(self, known: Mapping[str, Ends], float_format: str, answered: bool) -> str:
         """Return the lemma as a script for Gappa; its goals are questions, or stand with their answers."""
         names = {goal: name for name, goal in self.goal_names()}
@@ -126,12 +131,35 @@ class Lemma:
         return [(goal if goal.isidentifier() else f"goal{k}", goal) for k, goal in enumerate(goals)]
 
 
+class GappaToolError(BddTorqueError):
+    """Gappa is missing or does not work, which says nothing about a model."""
+
+
 def find_gappa() -> str:
-    """Return the path of Gappa; where there is none, say what to install."""
+    """Return the path of Gappa; where there is none, or none that runs, say what to install."""
     path = which("gappa")
     if path is None:
-        raise BddTorqueError("Gappa was not found on PATH: install it, on Debian and Ubuntu by 'apt install gappa'")
+        raise GappaToolError("Gappa was not found on PATH: install it, on Debian and Ubuntu by 'apt install gappa'")
+    try:
+        done = _call([path, "--version"], "")
+    except subprocess.TimeoutExpired:
+        raise _broken(path, "'gappa --version' does not end") from None
+    if done.returncode or not done.stdout.startswith("Gappa "):
+        raise _broken(path, f"'gappa --version' has exit code {done.returncode} and prints {done.stdout[:40]!r}")
     return path
+
+
+def _call(command: list[str], text: str) -> subprocess.CompletedProcess[str]:
+    try:
+        return subprocess.run(
+            command, input=text, capture_output=True, text=True, errors="replace", timeout=MOST_SECONDS, check=False
+        )
+    except OSError as problem:
+        raise _broken(command[0], problem.strerror or str(problem)) from None
+
+
+def _broken(path: str, why: str) -> GappaToolError:
+    return GappaToolError(f"{path:.200} is not a working Gappa ({why:.120}): install Gappa 1.4, or correct PATH")
 
 
 @dataclass
@@ -151,14 +179,15 @@ class Prover:
 
     def prove(self, lemma: Lemma) -> None:
         """Have Gappa prove a lemma and keep what it finds; refuse one that it does not close."""
-        output = self._run(lemma.script(self.known, self.float_format, answered=False))
+        done = self.run(lemma, False)
+        output = done.stdout + done.stderr
         found = {name: _interval(text) for name, text in _RESULT.findall(output)}
         goals = dict(lemma.goal_names())
         unproved = [said for said in _UNPROVED.findall(output) if ROOT not in said]
         unproved += [hint.right for hint in lemma.hints if "sqrt" in hint.right and not hint.is_root]
         if found.keys() != goals.keys() or unproved:
             trouble = "Gappa does not see that a rewriting is an identity" if unproved else "Gappa does not close it"
-            raise BddTorqueError(f"lemma {lemma.name} ({one_line(lemma.about):.60}): {trouble}")
+            raise BddTorqueError(f"{lemma.title}: {trouble}")
         self.known.update({goals[name]: ends.short() for name, ends in found.items()})
         self.lemmas.append(lemma)
         if self.told is not None:
@@ -170,17 +199,18 @@ class Prover:
 
     def holds(self, lemma: Lemma) -> bool:
         """Whether Gappa proves a lemma with the answers as they were kept."""
-        return not re.search(r"^Error", self._run(self.script(lemma)), re.MULTILINE)
+        return not self.run(lemma, True).returncode
 
-    def _run(self, script: str) -> str:
+    def run(self, lemma: Lemma, answered: bool, *options: str) -> subprocess.CompletedProcess[str]:
+        """Return what Gappa says of a lemma; its exit code is 1 if something in there is not proved."""
+        script = lemma.script(self.known, self.float_format, answered)
         try:
-            done = subprocess.run(
-                [self.path, *OPTIONS],
-                input=script, capture_output=True, text=True, timeout=MOST_SECONDS, check=False,
-            )  # fmt: skip
-        except (OSError, subprocess.TimeoutExpired) as problem:
-            raise BddTorqueError(f"gappa: {one_line(str(problem)):.120}") from None
-        return done.stdout + done.stderr
+            done = _call([self.path, *OPTIONS, *options], script)
+        except subprocess.TimeoutExpired:
+            raise BddTorqueError(f"{lemma.title}: Gappa does not close it within {MOST_SECONDS:.0f} s") from None
+        if done.returncode not in (0, 1):  # killed, or not Gappa
+            raise _broken(self.path, f"it ended with exit code {done.returncode} on lemma {lemma.name}")
+        return done
 
 
 def _interval(text: str) -> Ends:

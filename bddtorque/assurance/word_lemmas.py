@@ -113,10 +113,10 @@ class WordLemmas:
             for unit, _, angle, quarters in self.units.values()
         }
 
-    def output_errors(self) -> list[str]:
-        """Return the expressions of the errors of all outputs that can have one."""
+    def output_errors(self) -> list[str | None]:
+        """Return the expressions of the errors of all outputs; None of one that has none."""
         places = (-1 - j for j in range(len(self.plan.outputs)))
-        return [self.error(k) for k in places if k not in self.exact_wires]
+        return [None if k in self.exact_wires else self.error(k) for k in places]
 
     def word(self, k: int) -> str:
         """Return the name of a word."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import secrets
+import stat
 from collections.abc import Iterator
 from os import PathLike
 from pathlib import Path
@@ -48,6 +49,19 @@ def whole_file(path: str | PathLike[str]) -> Iterator[IO[bytes]]:
         if temporary is not None:
             with contextlib.suppress(OSError):  # what went wrong first is what matters
                 temporary.unlink()
+
+
+def check_writable(path: str | PathLike[str]) -> None:
+    """Refuse a file that `write_whole` could not write, before the work that makes its content; nothing is left."""
+    target = _resolved(path)
+    with contextlib.suppress(FileNotFoundError):
+        if not stat.S_ISREG(target.stat().st_mode):  # a pipe or a device; of a folder others say what is wrong
+            return
+    temporary = beside(target)
+    try:
+        temporary.open("xb").close()
+    finally:
+        temporary.unlink(missing_ok=True)
 
 
 def beside(target: Path) -> Path:

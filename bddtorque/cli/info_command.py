@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
+from bddtorque.base.errors import BddTorqueError
 from bddtorque.cli.console import grid, show, write_json
 from bddtorque.cli.options import JsonOption
 
@@ -22,6 +24,9 @@ def info_command(
             help="Choose the forms of the blocks within this size (64 KiB, ...) instead of the spec's.",
         ),
     ] = None,
+    robot: Annotated[
+        bool, typer.Option("--robot", help="Show every parameter of the robot in the file instead.")
+    ] = False,
     as_json: JsonOption = False,
 ) -> None:
     """Show a compiled model: summary, words, certificate, and its blocks one by one."""
@@ -31,8 +36,18 @@ def info_command(
     from bddtorque.cli import tables as say
     from bddtorque.model.model import load
     from bddtorque.model.source import FunctionSource
+    from bddtorque.robots.robot_data import robot_to_plain
 
     model = load(file)
+    if robot:
+        if isinstance(model.source, FunctionSource):
+            raise BddTorqueError(f"--robot: {file} holds a function, not a robot")
+        plain = robot_to_plain(model.robot)
+        if as_json:
+            write_json({"file": str(file), "robot": plain})
+        else:
+            show(f"robot in {file}, in kg, m, rad, s and N\n\n" + "\n".join(_robot_lines(plain)))
+        return
     known = {"file": str(file), "file_bytes": file.stat().st_size, **model.summary()}
     known["diagram_digest"] = model.diagram_digest
     if isinstance(model.source, FunctionSource):
@@ -56,6 +71,7 @@ def info_command(
                 **({"ranges": [each.to_plain() for each in ranges]} if ranges else {}),
                 "constant_sequence": {"constant": constant, "why": why},
                 "chosen_forms": say.choice_figures(choices),
+                "robot": robot_to_plain(model.robot),
                 "spec": model.spec.to_plain(),
                 **words,
                 "certificate": model.certificate.to_plain(),
@@ -83,3 +99,17 @@ def info_command(
     for part in parts:
         show()
         show(part)
+
+
+def _robot_lines(plain: dict[str, Any], margin: str = "") -> list[str]:
+    """Return one line for each parameter of a robot, with all digits; joints and links are indented."""
+    lines = []
+    for name, value in plain.items():
+        parts = value if isinstance(value, list) and value and isinstance(value[0], dict) else [value]
+        for number, part in enumerate(parts, 1):
+            if isinstance(part, dict):
+                title = f"{name.removesuffix('s')} {number}" if isinstance(value, list) else name
+                lines += [f"{margin}{title}", *_robot_lines(part, f"{margin}  ")]
+            else:
+                lines.append(f"{margin}{name:{23 - len(margin)}} {json.dumps(part, ensure_ascii=False)}")
+    return lines

@@ -19,6 +19,7 @@ from bddtorque.base.errors import BddTorqueError
 from bddtorque.base.overwriting import will_write
 from bddtorque.base.plain import decimal
 from bddtorque.base.reading import opened
+from bddtorque.base.writing import check_writable
 
 if TYPE_CHECKING:
     from bddtorque.cli.progress import ShownProgress
@@ -181,10 +182,16 @@ def check_outputs(outputs: dict[str, Path | None], inputs: Sequence[str | Path |
     for option, path in outputs.items():
         if path is None:
             continue
-        if not path.parent.is_dir():
-            raise BddTorqueError(f"{option}: there is no folder '{path.parent}' to write {path.name} to")
-        if path.is_dir():
-            raise BddTorqueError(f"{option} must name a file, but {path} is a folder")
+        if path == Path():  # what an empty name becomes
+            raise BddTorqueError(f"{option} must name a file, got an empty name or the current folder")
+        try:
+            if not path.parent.is_dir():
+                raise BddTorqueError(f"{option}: there is no folder '{path.parent}' to write {path.name} to")
+            if path.is_dir():
+                raise BddTorqueError(f"{option} must name a file, but {path} is a folder")
+            check_writable(path)
+        except OSError as problem:
+            raise BddTorqueError(f"{option}: '{path!s:.100}' cannot be written: {problem.strerror}") from None
         first = places.setdefault(path.resolve(), option)
         if first != option and (path.is_file() or not path.exists()):
             raise BddTorqueError(f"{option} and {first} both name {path}: choose another name for one of them")

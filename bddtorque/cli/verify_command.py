@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from bddtorque.base.errors import BddTorqueError
+from bddtorque.base.writing import write_whole
 from bddtorque.cli.console import show, write_json
 from bddtorque.cli.options import DaskOption, JsonOption, WorkersOption, check_outputs, cluster
 from bddtorque.cli.progress import ShownProgress
@@ -60,18 +61,24 @@ def verify_command(
             raise BddTorqueError(f"{option} is only valid with --gappa")
     checks: Sequence[Check | Finding]
     more: dict[str, Any] = {}
+    verified, files = "verified", dict[Path, str]()
     if gappa:
         from bddtorque.assurance.gappa_proof import prove_with_gappa
-        from bddtorque.base.writing import write_whole
 
         check_outputs({"--gappa-script": gappa_script, "--coq": coq}, [file])
         with ShownProgress("verify", {"": 1.0}) as progress:
             proof = prove_with_gappa(file, progress, coq is not None)
         checks = proof.checks
-        more["gappa"] = {"lemmas": proof.lemmas, "outputs": [asdict(bound) for bound in proof.bounds]}
-        for path, text in ((gappa_script, proof.script), (coq, proof.theorem)):
-            if path is not None and text:
-                write_whole(path, text.encode())
+        files = {path: text for path, text in ((gappa_script, proof.script), (coq, proof.theorem)) if path is not None}
+        more["gappa"] = {
+            "lemmas": proof.lemmas,
+            "outputs": [asdict(bound) for bound in proof.bounds],
+            "unchecked": list(proof.unchecked),
+            "written": [str(path) for path, text in files.items() if text],
+        }
+        verified = "bounds proved by Gappa"
+        if proof.unchecked:
+            verified += f" ({', '.join(proof.unchecked)}: `bddtorque verify {file}`)"
     elif independent:
         from bddtorque.independent import check_file
 
@@ -95,7 +102,12 @@ def verify_command(
     else:
         for check in () if independent and not progress.drawn else checks:  # the others were shown as they came
             _show(check)
-        show(f"{file}: {'verified' if passed else 'NOT verified'}")
+        for path in (path for path, text in files.items() if not text):
+            show(f"{path}: not written, as the proof failed")
+        show(f"{file}: {verified if passed else 'NOT verified'}")
+    for path, text in files.items():  # last, so that the verdict is not lost if a disk is full
+        if text:
+            write_whole(path, text.encode())
     if not passed:
         raise typer.Exit(1)
 

@@ -125,7 +125,7 @@ def verify(
             right = "the words that were given, by their key; only the function itself can tell whether they are right"
         checks.append(Check(kind, not wrong, wrong[0] if wrong else right))
     if isinstance(model.source, FunctionSource):
-        stated = _wrongly_stated(model)
+        stated = wrongly_stated(model)
         checks.append(Check("stated", not stated, stated or "spread, range and graph are what they can be"))
     if given:  # the reach of the function itself is only stated
         (proved,), stated_range = certificate.outputs, model.certificate
@@ -149,7 +149,7 @@ def redraft(model: Model) -> tuple[Draft, str]:
     return draft, "robot and spec"
 
 
-def _wrongly_stated(model: Model) -> str:
+def wrongly_stated(model: Model) -> str:
     """Return what is wrong with that which a file states and nothing is made from, or empty text."""
     certificate, word = model.certificate, model.output
     if certificate.spread < 0 or certificate.assumed < 0:

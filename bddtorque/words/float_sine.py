@@ -94,6 +94,14 @@ def sine_table(bits: int, turn: int, cosine: bool, precision: Precision) -> Floa
     return table
 
 
+def compared_words(bits: int, rest: Fraction, precision: Precision) -> int:
+    """Return how many words `sine_error` compares with their sines, from 0 on; 0 where it bounds the polynomial."""
+    if precision == DOUBLE or bits > MOST_COMPARED:
+        return 0
+    # of an angle without a constant one quarter says it all: fold and polynomial are odd, and the same in each
+    return 1 << bits if rest else (1 << bits) // 4 + 1
+
+
 @lru_cache(maxsize=256)
 def sine_error(bits: int, rest: Fraction, cosine: bool, precision: Precision) -> float:
     """Return how far the float of any word can be from the sine (or cosine) of its angle plus `rest` rad.
@@ -102,15 +110,14 @@ def sine_error(bits: int, rest: Fraction, cosine: bool, precision: Precision) ->
     polynomial and its roundings amount to at most.
     """
     turn = turn_on_grid(rest, precision)
-    if precision == DOUBLE or bits > MOST_COMPARED:
+    count = compared_words(bits, rest, precision)
+    if not count:
         exact = 2 * PI * Fraction(turn, 1 << GRID[precision.name]) - rest
         off = abs(exact - round(exact / (2 * PI)) * 2 * PI)
         # x itself is rounded where it has more bits than a float holds
         return (_polynomial_error(precision) + float(off) + (2 * precision.unit if turn else 0.0)) * ROOM
     worst = 0.0
     exact_rest = float(rest - round(rest / (2 * PI)) * 2 * PI)
-    # of an angle without a constant one quarter says it all: fold and polynomial are odd, and the same in each
-    count = 1 << bits if turn or rest else (1 << bits) // 4 + 1
     for first in range(0, count, CHUNK):
         words = np.arange(first, min(first + CHUNK, count), dtype=np.int64)
         found = float_sines(wrap(words, bits), bits, turn, cosine, precision).astype(np.float64)

@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 from compiled import compiled
 
-from bddtorque.assurance.coq_theorem import translated
+from bddtorque.assurance.coq_theorem import coq_file, translated
 from bddtorque.assurance.gappa_proof import prove_with_gappa
+from bddtorque.assurance.lemmas import Prover
 
 REAL_AXIOMS = {"sig_not_dec", "sig_forall_dec", "functional_extensionality_dep", "classic"}
 """What Coq's real numbers are built on."""
@@ -61,6 +62,17 @@ def test_no_premise_about_a_table_of_cosines_remains() -> None:
     given = re.findall(r"Hypothesis given_\w+ : \(\((-?\d+)\) <= \((\w+)\)%R <= \((\d+)\)\)%R", theorem)
     assert len(given) == theorem.count("Hypothesis given_") == 6  # positions, velocities and accelerations
     assert {(low, high) for low, _, high in given} == {("-32", "31")}
+
+
+@gappa
+@pytest.mark.parametrize("name", ['an "arm', "an (* arm", "an *) arm", "an (*) arm", '"*)"'])
+def test_any_name_of_a_robot_is_a_comment(name: str, tmp_path: Path) -> None:
+    """Coq reads nested comments and strings in comments."""
+    if not has_coq():
+        pytest.skip("coq, libcoq-gappa, libcoq-flocq or libcoq-interval is not installed")
+    first, *_ = coq_file(f"{name}, 12ab", Prover(), {}, [], []).splitlines()
+    done = coq(f"{first}\nCheck 0.\n", tmp_path)
+    assert (done.returncode, done.stdout) == (0, "0\n     : nat\n")
 
 
 @gappa

@@ -7,6 +7,7 @@ import re
 from pathlib import Path
 
 import pytest
+from compiled import rubbing_arm
 
 import bddtorque as bt
 from bddtorque.base.errors import BddTorqueError
@@ -14,6 +15,7 @@ from bddtorque.cli.options import read_bits, read_input_bits, read_ranges, read_
 from bddtorque.compiler.verify import Check
 from bddtorque.diagrams.engine import ENGINES
 from bddtorque.diagrams.forms import FORMS
+from bddtorque.robots.robot_data import robot_from_plain
 
 SMALL = ["--bits", "5", "--block-bits", "10", "--workers", "1", "--no-cache"]
 
@@ -175,6 +177,35 @@ def test_info_as_json(run, model, model_file):
     assert set(told["block_list"][0]["bytes"]) == set(FORMS)
     assert told["formats"] == model.formats.to_plain()
     assert isinstance(told["constant_sequence"]["constant"], bool)
+
+
+def test_info_shows_every_parameter_of_the_robot(run, tmp_path):
+    """Frames, centres of mass, inertias and friction too, to the last digit."""
+    path, model = tmp_path / "arm.bdt", rubbing_arm()
+    model.save(path)
+    told = json.loads(run("info", path, "--robot", "--json").out)["robot"]
+    assert robot_from_plain(told) == model.robot
+    assert json.loads(run("info", path, "--json").out)["robot"] == told
+    lines = [line.strip() for line in run("info", path, "--robot").out.splitlines()]
+
+    def leaves(plain):
+        """Yield what has no names in it, with its own name."""
+        for name, value in plain.items():
+            for part in value if isinstance(value, list) else [value]:
+                if isinstance(part, dict):
+                    yield from leaves(part)
+            if not isinstance(value, dict) and not (isinstance(value, list) and isinstance(value[0], dict)):
+                yield name, value
+
+    for name, value in leaves(told):
+        assert any(line.split(maxsplit=1) == [name, json.dumps(value, ensure_ascii=False)] for line in lines), name
+    assert {"inertia", "centre_of_mass", "rotation", "friction"} <= {line.split()[0] for line in lines if line}
+
+
+def test_a_function_has_no_robot_to_show(refused, tmp_path):
+    path = tmp_path / "square.bdt"
+    bt.compile_function(lambda x: x * x, inputs={"x": (4, 1.0)}, output=4).save(path)
+    assert refused("info", path, "--robot") == f"bddtorque: --robot: {path} holds a function, not a robot\n"
 
 
 def test_info_says_which_forms_are_taken_and_why(run, model, model_file, monkeypatch):

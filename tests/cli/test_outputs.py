@@ -132,3 +132,13 @@ def test_each_command_knows_its_own_files_only(folder: Path) -> None:
         will_write("-o", "s.csv")
         write_whole("s.csv", b"")
     assert Path("s.csv").read_bytes() == b""
+
+
+@pytest.mark.parametrize("name", ["/proc/arm.bdt", "x" * 300, ""], ids=["unwritable", "long", "empty"])
+def test_outputs_that_cannot_be_written_are_refused_before_any_work(
+    name: str, folder: Path, refused, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = {path.name for path in folder.iterdir()}
+    monkeypatch.setattr("bddtorque.compiler.compiling.draft_of_robot", lambda *_: pytest.fail("work was begun"))
+    assert refused("compile", "spec.toml", *QUICK, "--write-spec", name).startswith("bddtorque: --write-spec")
+    assert {path.name for path in folder.iterdir()} == before
