@@ -136,17 +136,17 @@ class CExecution:
             raise BddTorqueError(f"C: there is no function '{name}'")
         function = self.functions[name]
         if self.depth > MOST_CALLS:
-            raise _refusal(function, f"function '{name}' calls itself, which is not understood")
+            raise _refusal(function.decl, f"function '{name}' calls itself, which is not understood")
         scope: dict[str, Any] = {}
         for parameter, argument in zip(function.decl.type.args.params, arguments, strict=True):
-            kind = self._type_of(parameter.type)
+            kind = self._type_of(parameter.type, parameter)
             scope[parameter.name] = argument if kind is None else argument.as_type(*kind)
-        returned = self._type_of(function.decl.type.type)
+        returned = self._type_of(function.decl.type.type, function)
         self.depth += 1
         result = self._block(function.body, scope)
         self.depth -= 1
         if returned is None or result is None:
-            raise _refusal(function, f"function '{name}' must return a number at its end")
+            raise _refusal(function.decl, f"function '{name}' must return a number at its end")
         return result.as_type(*returned)
 
     def _block(self, block: Any, scope: dict[str, Any]) -> Word | None:
@@ -187,7 +187,7 @@ class CExecution:
         return None
 
     def _declare(self, node: Any, scope: dict[str, Any]) -> None:
-        kind = self._type_of(node.type)
+        kind = self._type_of(node.type, node)
         if node.name in scope:
             raise _refusal(node, f"a second variable '{node.name}' in the same or an inner block is not understood")
         if node.storage or node.funcspec or node.align or node.bitsize or not {*node.quals} <= {"const"}:
@@ -198,7 +198,7 @@ class CExecution:
                 raise _refusal(node, f"array '{node.name}' must have a constant size up to {MOST_WORDS}, and no values")
             scope[node.name] = [None] * size
         elif kind is None:
-            scope[node.name] = self._place(node.init, scope)
+            scope[node.name] = self._place(node.init or node, scope)
         elif node.init is None:
             scope[node.name] = Word("", *kind)
         else:
@@ -235,6 +235,7 @@ class CExecution:
         """Run both ways and join what they leave behind."""
         condition = is_set(self._word(node.cond, scope))
         copies = {id(held): list(held) for held in scope.values() if isinstance(held, list)}
+        self.kept += [copies[id(held)] for held in self.kept if id(held) in copies]
         other = {name: copies.get(id(held), held) for name, held in scope.items()}
         if self._block(node.iftrue, other) is not None:
             raise _refusal(node, "a return inside of an if is not understood")
@@ -288,7 +289,7 @@ class CExecution:
             case "ID" if isinstance(scope.get(node.name), Word) and scope[node.name].term:
                 return scope[node.name]  # type: ignore[no-any-return]
             case "Cast":
-                kind = self._type_of(node.to_type.type)
+                kind = self._type_of(node.to_type.type, node)
                 if kind is not None:
                     return self._word(node.expr, scope).as_type(*kind)
             case "BinaryOp":
@@ -313,7 +314,7 @@ class CExecution:
 
     def _call(self, node: Any, scope: dict[str, Any], statement: bool = False) -> Word:
         """Return what a call returns; only one that is a statement of its own may write to arrays."""
-        name, given = getattr(node.name, "name", ""), node.args.exprs if node.args else ()
+        name, given = getattr(node.name, "name", "a pointer"), node.args.exprs if node.args else ()
         if name in CONSTANTS:
             return _sized(node, *CONSTANTS[name])
         if name not in self.functions:
@@ -325,7 +326,7 @@ class CExecution:
         parts: dict[tuple[int, int], tuple[list[Any], list[Any]]] = {}
         """By array and first index: the array, and its rest, which the function may write to."""
         for each, parameter in zip(given, parameters, strict=True):
-            kind = self._type_of(parameter.type)
+            kind = self._type_of(parameter.type, parameter)
             if kind is not None:
                 arguments.append(self._word(each, scope))
                 continue
@@ -396,16 +397,16 @@ class CExecution:
         value, signed = int(match[1]), not match[2]
         return constant(value, next(bits for bits in (self.int_bits, 32, 64) if not value >> (bits - signed)), signed)
 
-    def _type_of(self, node: Any) -> tuple[int, bool] | None:
-        """Return bits and sign of a type; nothing for arrays and pointers."""
+    def _type_of(self, node: Any, of: Any) -> tuple[int, bool] | None:
+        """Return bits and sign of the type of something; nothing for arrays and pointers."""
         if _kind(node) in ("ArrayDecl", "PtrDecl"):
             name = _type_name(node.type)
             if name != self.word_type:
-                raise _refusal(node, f"an array of {name} is not understood, others are of {self.word_type}")
+                raise _refusal(of, f"an array of {name} is not understood, others are of {self.word_type}")
             return None
         name = _type_name(node)
         if name not in self.types:
-            raise _refusal(node, f"the type '{name}' is not understood")
+            raise _refusal(of, f"the type '{name}' is not understood")
         return self.types[name]
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import zip_longest
 from pathlib import Path
@@ -115,10 +115,10 @@ def read_c_folder(model: Model, folder: str | Path, chip: str | None = None) -> 
         raise BddTorqueError(f"chip must be '{profile.name}', for which {folder} was exported, got '{chip}'")
     exported = c_files(model, vectors=1, **options)
     header, source = exported.call.header, exported.sources[0]
-    _compare(header, _numbered(_read(Path(folder, header))), _numbered(exported.files[header]))
+    _compare(header, _read(Path(folder, header)), exported.files[header])
     text = _read(Path(folder, source))
     name = Path(source).name
-    _compare(name, _fixed(text), _fixed(exported.files[source]))
+    _compare(name, text, exported.files[source])
     _refuse_odd_lines(name, text)
     interface = Interface.of(model, options["io"], profile.register)
     return CFolder(model.plan, exported, profile, interface, options["term"], Path(header).name, name, text)
@@ -174,19 +174,14 @@ def _lines(text: str) -> Iterator[tuple[int, str, str]]:
         before = line
 
 
-def _numbered(text: str) -> list[tuple[int, str]]:
-    return list(enumerate(text.split("\n"), 1))
-
-
-def _fixed(text: str) -> list[tuple[int, str]]:
-    """Return the lines that are not proved, with their numbers."""
-    return [(number, line) for number, line, kind in _lines(text) if kind in ("fixed", "lookup")]
-
-
-def _compare(name: str, found: Sequence[tuple[int, str]], meant: Sequence[tuple[int, str]]) -> None:
-    """Refuse lines that are not what the exporter writes."""
-    end = (found[-1][0], "the end of the file")
-    for (number, line), (_, wanted) in zip_longest(found, meant, fillvalue=end):
+def _compare(name: str, found: str, meant: str) -> None:
+    """Refuse lines that are not proved and not what the exporter writes; headers have no others."""
+    fixed = (
+        [(number, line) for number, line, kind in _lines(text) if kind not in ("body", "words")]
+        for text in (found, meant)
+    )
+    end = found.count("\n") + 1, "the end of the file"
+    for (number, line), (_, wanted) in zip_longest(*fixed, fillvalue=end):
         if line != wanted:
             raise BddTorqueError(
                 f"{name}, line {number}: must be '{wanted:.100}', as export_c of this version writes for this model, "

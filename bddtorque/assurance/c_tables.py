@@ -38,7 +38,8 @@ def check_tables(model: Model, folder: str | Path, compiler: str = "cc") -> list
     BddTorqueError
         If the C is of another model, or cannot be compiled or run.
     """
-    if not isinstance(compiler, str) or which(compiler) is None:
+    command = which(compiler) if isinstance(compiler, str) else None
+    if command is None:
         raise BddTorqueError(f"a C compiler is needed to run the tables, and {compiler!r:.60} was not found")
     files = read_c_folder(model, folder)
     tables = {block.number: model.tables[block.number] for block in files.exported.blocks}
@@ -52,8 +53,8 @@ def check_tables(model: Model, folder: str | Path, compiler: str = "cc") -> list
             (main.name, _program(files.source, widths)),
         ):
             Path(scratch, path).write_text(text, encoding="ascii", newline="\n")
-        command = [compiler, "-std=c99", "-O1", "-w", "-o", program.name, main.name]
-        errors = _run(command, scratch, f"compiler '{compiler}'").stderr.decode(errors="replace")
+        build = [str(Path(command).absolute()), "-std=c99", "-O1", "-w", "-o", program.name, main.name]
+        errors = _run(build, scratch, f"compiler '{compiler}'").stderr.decode(errors="replace")
         if not program.exists():
             raise BddTorqueError(f"compiler '{compiler}' must write a program, but wrote none{_first_line(errors)}")
         output = _run([str(program)], scratch, "the program that looks up all words").stdout
