@@ -8,9 +8,9 @@ split to fit 32 bits and may divide in steps, are multiplied out first (`split_s
 What is taken for granted, and shown elsewhere:
 
 - the ranges of wires (`verify --independent`, steps ranges and widths);
-- that the C function of a table gives the words of the table, whatever bits are above its index: `check_tables` runs
-  it for every index;
-- the header, the directives and the code of tables: they are compared with what the exporter writes (`c_folder`);
+- that the C function of a table gives the words of the table: `check_tables` runs it for every index;
+- the header, the directives and the code of tables, which ignores bits above the index: they are compared with what the
+  exporter writes (`c_folder`);
 - that no signed number overflows (Frama-C);
 - ab = ⌊(a+b)²/4⌋ − ⌊(a−b)²/4⌋, which products by quarter squares rest on: a + b and a − b are both odd or both even, so
   that both squares leave the same rest modulo 4, and (a+b)² − (a−b)² = 4ab;
