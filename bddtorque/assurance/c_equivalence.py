@@ -41,7 +41,7 @@ from bddtorque.assurance.bit_vectors import (
     wide,
     within,
 )
-from bddtorque.assurance.c_execution import FAST, TYPES, CExecution, Word, constant, imported, parse_c
+from bddtorque.assurance.c_execution import FAST, TYPES, CExecution, Word, constant, load_module, parse_c
 from bddtorque.assurance.c_folder import CFolder, read_c_folder
 from bddtorque.assurance.polynomials import Known
 from bddtorque.assurance.split_sums import Rounding, SplitSums
@@ -108,7 +108,7 @@ class _Equivalence:
     def __init__(self, model: Model, files: CFolder, tree: Any, told: Callable[[ProvedWire], None] | None) -> None:
         self.model, self.plan, self.interface = model, files.plan, files.interface
         self.function = files.exported.function
-        self.bitwuzla = imported("bitwuzla")
+        self.bitwuzla = load_module("bitwuzla")
         self.told = told
         self.execution = CExecution(tree, 16 if files.chip.register < 16 else 32, self.interface.type)
         for k, block in enumerate(self.plan.blocks):

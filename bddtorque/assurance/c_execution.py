@@ -83,14 +83,9 @@ def _merged(condition: str, yes: list[Any], no: list[Any]) -> list[Any]:
     return [None if a is None or b is None else chosen(condition, a, b) for a, b in pairs]
 
 
-def where(node: Any) -> str:
-    """Return the file and line of a piece of code."""
-    return f"{node.coord.file}, line {node.coord.line}"
-
-
 def parse_c(name: str, text: str) -> Any:
     """Return the syntax tree of C without directives and comments."""
-    parser = imported("pycparser.c_parser")
+    parser = load_module("pycparser.c_parser")
     types = "".join(f"typedef int {each}; " for each in (*TYPES, *FAST))
     try:
         return parser.CParser().parse(types + text, name)
@@ -102,7 +97,7 @@ def parse_c(name: str, text: str) -> Any:
         raise BddTorqueError(f"{name}: C that is nested so deeply is not understood") from None
 
 
-def imported(name: str) -> Any:
+def load_module(name: str) -> Any:
     """Return a module that the proof of C needs, or say how to install it."""
     try:
         return import_module(name)
@@ -316,7 +311,7 @@ class CExecution:
         """Return what a call returns; only one that is a statement of its own may write to arrays."""
         name, given = getattr(node.name, "name", "a pointer"), node.args.exprs if node.args else ()
         if name in CONSTANTS:
-            return _sized(node, *CONSTANTS[name])
+            return _sized_constant(node, *CONSTANTS[name])
         if name not in self.functions:
             raise _refusal(node, f"a call of '{name}' is not understood")
         parameters = self.functions[name].decl.type.args.params
@@ -421,10 +416,11 @@ def _type_name(node: Any) -> str:
 
 
 def _refusal(node: Any, said: str) -> BddTorqueError:
-    return BddTorqueError(f"{where(node)}: {said}")
+    """Return the error that says what is wrong with a piece of code, and where it is."""
+    return BddTorqueError(f"{node.coord.file}, line {node.coord.line}: {said}")
 
 
-def _sized(node: Any, bits: int, signed: bool) -> Word:
+def _sized_constant(node: Any, bits: int, signed: bool) -> Word:
     """Return a constant such as UINT32_C(5)."""
     (digits,) = node.args.exprs if node.args and len(node.args.exprs) == 1 else (None,)
     value = getattr(digits, "value", "")
