@@ -9,6 +9,8 @@ What is taken for granted, and shown elsewhere:
 
 - the ranges of wires (`verify --independent`, steps ranges and widths);
 - that the C function of a table gives the words of the table: `check_tables` runs it for every index;
+- the header, the directives and the code of tables, which ignores bits above the index: they are compared with what the
+  exporter writes (`c_folder`);
 - that no signed number overflows (Frama-C);
 - ab = ⌊(a+b)²/4⌋ − ⌊(a−b)²/4⌋, which products by quarter squares rest on: a + b and a − b are both odd or both even, so
   that both squares leave the same rest modulo 4, and (a+b)² − (a−b)² = 4ab;
@@ -23,7 +25,6 @@ import tempfile
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from importlib import import_module
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -40,17 +41,14 @@ from bddtorque.assurance.bit_vectors import (
     wide,
     within,
 )
-from bddtorque.assurance.c_execution import CExecution, Word, constant, plain_source
-from bddtorque.assurance.c_tables import exported_source
+from bddtorque.assurance.c_execution import FAST, TYPES, CExecution, Word, constant, load_module, parse_c
+from bddtorque.assurance.c_folder import CFolder, read_c_folder
 from bddtorque.assurance.polynomials import Known
 from bddtorque.assurance.split_sums import Rounding, SplitSums
 from bddtorque.base.errors import BddTorqueError
-from bddtorque.export.c_interface import Interface
-from bddtorque.export.exporter import chip_of
 from bddtorque.model.model import Model
 from bddtorque.plan.blocks import ProductBlock, SquareBlock
 from bddtorque.plan.bound import BlockFacts, word_ranges
-from bddtorque.plan.plan import Plan
 from bddtorque.plan.wires import AngleSum, Input, Lookup, Output, Product, Sum
 from bddtorque.words.integer_range import Range, word_range
 
@@ -83,49 +81,37 @@ def prove_c(
     told
         Told of every wire.
     chip
-        The chip that `export_c` was given, if any: on one of 8 bits an ``int`` has 16 bits.
+        The chip that the C must have been exported for; by default the one that its manifest names. On a chip of 8 bits
+        an ``int`` has 16 bits.
 
     Raises
     ------
     BddTorqueError
-        If pycparser or bitwuzla are missing (``pip install "bddtorque[proof]"``), or the code is not understood.
+        If pycparser or bitwuzla are missing (``pip install "bddtorque[proof]"``), if the C is of another model or chip,
+        or if it is not understood.
     """
-    plan = model.plan
-    if not isinstance(plan, Plan):
+    files = read_c_folder(model, folder, chip)
+    if files.term is not None:
+        raise BddTorqueError(f"prove_c proves whole models, and {folder} holds the term {files.term}: export the model")
+    tree = parse_c(files.source, files.plain_source())
+    if len(tree.ext) != files.declarations + len(TYPES) + len(FAST):
         raise BddTorqueError(
-            "prove_c takes C in integers, and this model is in floats: compile for target 'integer' or 'tables'"
+            f"{files.source}: a function must end where export_c ends it, found more definitions in one"
         )
-    source = exported_source(folder)
-    parser = _imported("pycparser")
-    tree = parser.CParser().parse(plain_source(source.with_suffix(".h").read_text(), source.read_text()), str(source))
-    register = chip_of(model, chip).register
-    interface = Interface.of(model, 32, register)
-    return _Equivalence(model, plan, tree, 16 if register < 16 else 32, interface, told).prove(source.stem)
-
-
-def _imported(name: str) -> Any:
     try:
-        return import_module(name)
-    except ImportError:
-        raise BddTorqueError(f'{name} is not installed: pip install "bddtorque[proof]"') from None
+        return _Equivalence(model, files, tree, told).prove()
+    except RecursionError:
+        raise BddTorqueError(f"{files.source}: C that is nested so deeply is not understood") from None
 
 
 class _Equivalence:
-    def __init__(
-        self,
-        model: Model,
-        plan: Plan,
-        tree: Any,
-        int_bits: int,
-        interface: Interface,
-        told: Callable[[ProvedWire], None] | None,
-    ) -> None:
-        self.model, self.plan, self.interface = model, plan, interface
-        self.bitwuzla = _imported("bitwuzla")
+    def __init__(self, model: Model, files: CFolder, tree: Any, told: Callable[[ProvedWire], None] | None) -> None:
+        self.model, self.plan, self.interface = model, files.plan, files.interface
+        self.function = files.exported.function
+        self.bitwuzla = load_module("bitwuzla")
         self.told = told
-        self.execution = CExecution(tree, int_bits)
-        self.execution.declared = self._declared
-        for k, block in enumerate(plan.blocks):
+        self.execution = CExecution(tree, 16 if files.chip.register < 16 else 32, self.interface.type)
+        for k, block in enumerate(self.plan.blocks):
             self.execution.calls[f"block_{k}"] = self._table_call(k)
             if isinstance(block, ProductBlock) and not block.signed:
                 self.execution.calls[f"limbs_{k}"] = partial(self._limbs_call, k, block)
@@ -144,7 +130,7 @@ class _Equivalence:
         self.limbs: set[tuple[int, int, int]] = set()
         """Helpers of partial products that were looked at: the table, and the pieces of both factors."""
         facts = [BlockFacts(0.0, int(each.values.min()), int(each.values.max())) for each in model.tables]
-        self.ranges = word_ranges(plan, facts)
+        self.ranges = word_ranges(self.plan, facts)
         self.words: dict[int, str] = {}
         """By wire: the term of its word, `WIDE` bits, once its C is proved."""
         self.splits = SplitSums()
@@ -161,10 +147,9 @@ class _Equivalence:
                     self._note(name, False)
                 self.execution.calls[name] = partial(self._product16, name)
 
-    def prove(self, prefix: str) -> list[ProvedWire]:
+    def prove(self) -> list[ProvedWire]:
         """Return what was proved, in the order of the code."""
-        interface, function = self.interface, f"{prefix}_{self.interface.function}"
-        bits = self.execution.take_word_type(function)
+        interface, bits = self.interface, self.interface.bits
         arrays = []
         for names in interface.names.values():
             for name in names:
@@ -172,10 +157,15 @@ class _Equivalence:
                 self.declarations.append(f"(declare-const {self.raw[name].term} (_ BitVec {bits}))")
             arrays.append([self.raw[name] for name in names])
         results: list[Any] = [None] * len(self.plan.outputs)
-        self.execution.run(function, [*arrays, results])
-        missing = [self._output(j) for j, word in enumerate(results) if word is None]
+        self.execution.declared = self._declared
+        self.execution.run(self.function, [*arrays, results])
+        missing = [
+            self._output(j) for j, word in enumerate(results) if word is None or j not in self.whole | self.written
+        ]
         if missing:
-            raise BddTorqueError(f"C: {', '.join(missing)} is not written, or not always")
+            raise BddTorqueError(
+                f"{self.function}: {', '.join(missing)} is not written, or not always, by an assignment of its own"
+            )
         for j, (whole, ends) in self.whole.items():
             output = self.plan.outputs[j]
             meant = clamped(wide(whole), Range(output.low, output.high))
@@ -194,12 +184,13 @@ class _Equivalence:
         place = re.fullmatch(rf"w(\d+)|{self.interface.result}\[(\d+)\]", name)
         sums, self.sums = self.sums, []
         defined = [line for each in sums for line in each.definitions(each.inside.term)]
+        half = re.fullmatch(r"[hl]w\d+_\d\d?", name)
+        if (place or half) and name in self.names:
+            raise BddTorqueError(f"{self.function}: {name} is written twice")
+        self.names.add(name)
         if place is None:
             self.declarations += defined
-            return self._half(name, word) if re.fullmatch(r"[hl]w\d+_\d+", name) else word
-        if name in self.names:
-            raise BddTorqueError(f"C: {name} is written twice")
-        self.names.add(name)
+            return self._half(name, word) if half else word
         if place[2] is not None:
             j = int(place[2])
             output = self.plan.outputs[j]
@@ -217,6 +208,10 @@ class _Equivalence:
             self.written[j] = word
             return word
         k = int(place[1])
+        if k >= len(self.plan.wires):
+            raise BddTorqueError(
+                f"{self.function}: {name} is not understood, the plan has {len(self.plan.wires)} wires"
+            )
         wire = self.plan.wires[k]
         meant = "" if isinstance(wire, Product | Sum) else self._meaning(k)
         same = f"(= {wide(word)} {meant})"
@@ -382,17 +377,20 @@ class _Equivalence:
 
     def _table_call(self, block: int) -> Callable[[Sequence[Word]], Word]:
         def call(arguments: Sequence[Word]) -> Word:
-            term = self._looked_up(block, [each.term for each in arguments])
+            # an index of fewer bits than 32 has no more than its parameter's, which are no fewer than the table's
+            term = self._looked_up(block, [each.as_type(32, False).term for each in arguments])
             return Word(low_bits(term, 32), 32, True)
 
         return call
 
     def _limbs_call(self, k: int, block: ProductBlock, arguments: Sequence[Word]) -> Word:
         """Return a product by partial products, once the helper is proved for as many pieces."""
-        left, lefts, right, rights = arguments
+        left, right = arguments[::2]
+        lefts, rights = (each.as_type(32, False) for each in arguments[1::2])
         terms = []
         for word, pieces in ((left, lefts), (right, rights)):
-            assert pieces.value is not None
+            if pieces.value is None or pieces.value * block.widths[0] > 64:
+                raise BddTorqueError(f"limbs_{k}: how many pieces it takes must be a constant that 64 bits have")
             most = 1 << (block.widths[0] * pieces.value)
             terms.append(wide(word.as_type(64, True)))
             self.owed.append((terms[-1], Range(1 - most, most - 1)))
@@ -463,7 +461,10 @@ class _Equivalence:
         with tempfile.NamedTemporaryFile("w", suffix=".smt2") as file:
             file.write(f"{text}\n(assert (not {goal}))\n")
             file.flush()
-            parser.parse(file.name, True)
+            try:
+                parser.parse(file.name, True)
+            except bitwuzla.BitwuzlaException:  # a helper calls another, so that names of one are missing in the other
+                return False
         solver, steps = parser.bitwuzla(), count()
         solver.configure_terminator(lambda: next(steps) >= LIMIT)
         return bool(solver.check_sat() == bitwuzla.Result.UNSAT)

@@ -1,8 +1,9 @@
 """Exported C as bit-vectors: what its integer code computes, as terms of SMT-LIB.
 
-Only what exported code is made of is understood, and everything else refused: integers of 8 to 64 bits with C's own
-conversions (an `int` has 32 bits, or 16 on chips of 8 bits), assignments, calls, `if`, and loops whose number of turns
-is a constant. Signed numbers wrap here; that C's do not overflow is for others to show (docs/assurance.md, Frama-C).
+Only what exported code is made of is understood, and everything else refused by name: integers of 8 to 64 bits with
+C's own conversions (an `int` has 32 bits, or 16 on chips of 8 bits), assignments, calls, `if` without `else`, and loops
+whose number of turns is a constant. Signed numbers wrap here; that C's do not overflow is for others to show
+(docs/assurance.md, Frama-C).
 """
 
 from __future__ import annotations
@@ -10,21 +11,33 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from importlib import import_module
 from itertools import zip_longest
 from typing import Any
 
 from bddtorque.base.errors import BddTorqueError
 
 MOST_TURNS = 4096
+MOST_WORDS = 4096
+"""Of an array in a function."""
+MOST_CALLS = 10
+"""Of functions that call one another."""
 TYPES = {
     "int8_t": (8, True), "int16_t": (16, True), "int32_t": (32, True), "int64_t": (64, True),
     "uint8_t": (8, False), "uint16_t": (16, False), "uint32_t": (32, False), "uint64_t": (64, False),
 }  # fmt: skip
+FAST = {"int_fast16_t": True, "uint_fast16_t": False}
+"""Types that are as long as an `int`, and whether they are signed."""
+CONSTANTS = {"INT32_C": (32, True), "UINT32_C": (32, False), "INT64_C": (64, True), "UINT64_C": (64, False)}
+"""Macros of <stdint.h>, and the types of their constants."""
 
 
 @dataclass(frozen=True)
 class Word:
-    """A C integer: its term, its bits, whether it is signed, and its value where that is a constant."""
+    """A C integer: its term, its bits, whether it is signed, and its value where that is a constant.
+
+    A variable that has no value yet has no term.
+    """
 
     term: str
     bits: int
@@ -59,6 +72,8 @@ def chosen(condition: str, yes: Word, no: Word) -> Word:
     """Return one of two numbers of a type."""
     if yes == no:
         return yes
+    if not yes.term or not no.term:
+        return Word("", yes.bits, yes.signed)
     return Word(f"(ite {condition} {yes.term} {no.term})", yes.bits, yes.signed)
 
 
@@ -68,183 +83,212 @@ def _merged(condition: str, yes: list[Any], no: list[Any]) -> list[Any]:
     return [None if a is None or b is None else chosen(condition, a, b) for a, b in pairs]
 
 
-def plain_source(header: str, text: str) -> str:
-    """Return exported C without comments, directives and the words of its tables: what there is to parse."""
-    sizes = dict(re.findall(r"^#define (\w+_(?:JOINTS|INPUTS|OUTPUTS|WORDS)) (\d+)$", header, re.MULTILINE))
-    text = re.sub(r"/\*.*?\*/", "", text, flags=re.DOTALL)
-    text = re.sub(r"^[ \t]*#.*$", "", text, flags=re.MULTILINE)
-    text = re.sub(r"\] = \{[^{}]*\};", "];", text)
-    text = text.replace("BDDTORQUE_INLINE", "static inline").replace("BDDTORQUE_ROM", "").replace("BDDTORQUE_RARE", "")
-    for name, suffix in (("UINT32_C", "ul"), ("INT32_C", "l"), ("UINT64_C", "ull"), ("INT64_C", "ll")):
-        text = re.sub(rf"\b{name}\((\d+)\)", rf"\g<1>{suffix}", text)
-    for name, size in sizes.items():
-        text = re.sub(rf"\b{name}\b", size, text)
-    types = "".join(
-        f"typedef {'' if signed else 'unsigned '}{'long long' if bits == 64 else 'int'} {name};\n"
-        for name, (bits, signed) in TYPES.items()
-    )
-    return f"{types}typedef int int_fast16_t;\ntypedef unsigned int uint_fast16_t;\n{text}"
+def parse_c(name: str, text: str) -> Any:
+    """Return the syntax tree of C without directives and comments."""
+    parser = load_module("pycparser.c_parser")
+    types = "".join(f"typedef int {each}; " for each in (*TYPES, *FAST))
+    try:
+        return parser.CParser().parse(types + text, name)
+    except parser.ParseError as problem:
+        place = re.match(r".*?:(\d+):(?:\d+:)? *(.*)", str(problem))
+        said = f"{name}, line {place[1]}: {place[2]}" if place else f"{name}: {problem}"
+        raise BddTorqueError(f"{said}: that is not the C that export_c writes: export again") from None
+    except RecursionError:
+        raise BddTorqueError(f"{name}: C that is nested so deeply is not understood") from None
+
+
+def load_module(name: str) -> Any:
+    """Return a module that the proof of C needs, or say how to install it."""
+    try:
+        return import_module(name)
+    except ImportError:
+        raise BddTorqueError(f'{name.partition(".")[0]} is not installed: pip install "bddtorque[proof]"') from None
 
 
 class CExecution:
     """Runs functions of a C file on terms.
 
-    `calls` answers calls by the name of the function instead of running it; `declared` is told of every variable that
-    the outermost function declares with a value, and may put another in its place. An `int` has `int_bits`.
+    `calls` answers calls by the name of the function instead of running it; the arguments are not yet converted to the
+    types of its parameters. `declared` is told of every variable that the outermost function declares with a value, and
+    may put another in its place. An `int` has `int_bits`, and all arrays are of `word_type`.
+
+    A scope holds what names stand for: words, and lists of words for arrays and for pointers to their beginning.
     """
 
-    def __init__(self, tree: Any, int_bits: int) -> None:
-        self.int_bits = int_bits
-        self.types = {
-            **TYPES,
-            "int": (int_bits, True),
-            "int_fast16_t": (int_bits, True),
-            "uint_fast16_t": (int_bits, False),
-        }
-        self.functions = {each.decl.name: each for each in tree.ext if type(each).__name__ == "FuncDef"}
+    def __init__(self, tree: Any, int_bits: int, word_type: str) -> None:
+        self.int_bits, self.word_type = int_bits, word_type
+        self.types = {**TYPES, "int": (int_bits, True)} | {name: (int_bits, signed) for name, signed in FAST.items()}
+        self.functions = {each.decl.name: each for each in tree.ext if _kind(each) == "FuncDef"}
         self.calls: dict[str, Callable[[Sequence[Word]], Word]] = {}
         self.declared: Callable[[str, Word], Word] = lambda name, word: word
         self.depth = 0
-        self.word_type = "int32_t"
-        """Of the words in all arrays."""
-
-    def take_word_type(self, function: str) -> int:
-        """Take the words in all arrays to be as those that a function is given; return their bits."""
-        parameters = self._function(function).decl.type.args.params
-        (self.word_type,) = {name for each in parameters for name in each.type.type.type.names}
-        return self.types[self.word_type][0]
-
-    def _function(self, name: str) -> Any:
-        if name not in self.functions:
-            raise BddTorqueError(f"C: there is no function '{name}'")
-        return self.functions[name]
+        self.kept: list[list[Any]] = []
+        """Arrays that an `if` has set a pointer to, and what it points to since: a copy, so that none may change."""
 
     def run(self, name: str, arguments: Sequence[Any]) -> Any:
         """Return what a function returns for arguments: words, or lists of words for arrays."""
-        function = self._function(name)
+        if name not in self.functions:
+            raise BddTorqueError(f"C: there is no function '{name}'")
+        function = self.functions[name]
+        if self.depth > MOST_CALLS:
+            raise _refusal(function.decl, f"function '{name}' calls itself, which is not understood")
         scope: dict[str, Any] = {}
-        parameters = function.decl.type.args.params
-        for parameter, argument in zip(parameters, arguments, strict=True):
-            kind = self._type_of(parameter.type)
+        for parameter, argument in zip(function.decl.type.args.params, arguments, strict=True):
+            kind = self._type_of(parameter.type, parameter)
             scope[parameter.name] = argument if kind is None else argument.as_type(*kind)
-        returned = self._type_of(function.decl.type.type)
+        returned = self._type_of(function.decl.type.type, function)
         self.depth += 1
         result = self._block(function.body, scope)
         self.depth -= 1
         if returned is None or result is None:
-            raise BddTorqueError(f"C: function '{name}' must return a number at its end")
+            raise _refusal(function.decl, f"function '{name}' must return a number at its end")
         return result.as_type(*returned)
 
     def _block(self, block: Any, scope: dict[str, Any]) -> Word | None:
+        """Run the statements in braces, and forget the names that they declare; return what they return."""
+        if _kind(block) != "Compound":
+            raise _refusal(block, "a statement without braces after 'if' or 'for' is not understood")
+        outer = set(scope)
         for statement in block.block_items or ():
             result = self._statement(statement, scope)
             if result is not None:
                 return result
+        for name in scope.keys() - outer:
+            del scope[name]
         return None
 
     def _statement(self, node: Any, scope: dict[str, Any]) -> Word | None:
-        match type(node).__name__:
+        match _kind(node):
             case "Decl":
                 self._declare(node, scope)
-            case "Return":
+            case "Return" if node.expr is not None:
                 return self._word(node.expr, scope)
             case "Assignment":
                 self._assign(node, scope)
-            case "UnaryOp" if node.op in ("p++", "++"):
-                scope[node.expr.name] = self._binary("+", scope[node.expr.name], self._int(1))
-            case "Cast" if node.to_type.type.type.names == ["void"]:
-                if type(node.expr).__name__ != "ID":  # which says that an argument is not used
-                    self._call(node.expr, scope)
+            case "UnaryOp" if node.op == "p++" and _kind(node.expr) == "ID":
+                old = self._word(node.expr, scope)
+                scope[node.expr.name] = self._binary("+", old, self._int(1), node).as_type(old.bits, old.signed)
+            case "Cast" if _type_name(node.to_type.type) == "void":
+                if _kind(node.expr) == "FuncCall":
+                    self._call(node.expr, scope, statement=True)
+                elif _kind(node.expr) != "ID":  # which says that an argument is not used
+                    raise _refusal(node, "(void) must be before a call or an argument")
             case "If" if node.iffalse is None:
                 self._choose(node, scope)
             case "For":
                 self._loop(node, scope)
             case kind:
-                raise BddTorqueError(f"C: a statement of kind {kind} is not understood (line {node.coord})")
+                raise _refusal(node, f"a statement of kind {kind} is not understood")
         return None
 
     def _declare(self, node: Any, scope: dict[str, Any]) -> None:
-        kind = self._type_of(node.type)
-        if type(node.type).__name__ == "ArrayDecl":
-            scope[node.name] = [None] * int(node.type.dim.value)
-        elif kind is None:  # a pointer
-            scope[node.name] = self._place(node.init, scope)
-        elif node.init is not None:
+        kind = self._type_of(node.type, node)
+        if node.name in scope:
+            raise _refusal(node, f"a second variable '{node.name}' in the same or an inner block is not understood")
+        if node.storage or node.funcspec or node.align or node.bitsize or not {*node.quals} <= {"const"}:
+            raise _refusal(node, f"variable '{node.name}' must be plain or const")
+        if _kind(node.type) == "ArrayDecl":
+            size = self._word(node.type.dim, {}).value if node.type.dim is not None and node.init is None else None
+            if not size or size > MOST_WORDS:
+                raise _refusal(node, f"array '{node.name}' must have a constant size up to {MOST_WORDS}, and no values")
+            scope[node.name] = [None] * size
+        elif kind is None:
+            scope[node.name] = self._place(node.init or node, scope)
+        elif node.init is None:
+            scope[node.name] = Word("", *kind)
+        else:
             word = self._word(node.init, scope).as_type(*kind)
             scope[node.name] = self.declared(node.name, word) if self.depth == 1 else word
 
     def _assign(self, node: Any, scope: dict[str, Any]) -> None:
-        target = node.lvalue
-        if type(target).__name__ == "ArrayRef":
-            index = self._word(target.subscript, scope).value
-            held = scope[target.name.name]
-            if index is None or not 0 <= index < len(held):
-                raise BddTorqueError(f"C: an index must be a constant within its array (line {node.coord})")
-            word = self._word(node.rvalue, scope).as_type(*self.types[self.word_type])
-            name = f"{target.name.name}[{index}]"
-            held[index] = self.declared(name, word) if self.depth == 1 else word
-            return
-        old = scope.get(target.name)
-        if isinstance(old, list):
-            scope[target.name] = self._place(node.rvalue, scope)
-            return
-        new = self._word(node.rvalue, scope)
-        if not isinstance(old, Word):  # declared without a value, as counters are
-            scope[target.name] = new.as_type(32, False)
-            return
-        if node.op != "=":
-            new = self._binary(node.op[:-1], old, new)
-        scope[target.name] = new.as_type(old.bits, old.signed)
+        target, old = node.lvalue, None
+        if _kind(target) == "ID":
+            old = scope.get(target.name)
+            if isinstance(old, list) and node.op == "=":
+                scope[target.name] = self._place(node.rvalue, scope)
+                return
+        call = _kind(node.rvalue) == "FuncCall"
+        new = self._call(node.rvalue, scope, statement=True) if call else self._word(node.rvalue, scope)
+        if isinstance(old, Word):
+            if node.op != "=":
+                new = self._binary(node.op[:-1], self._word(target, scope), new, node)
+            scope[target.name] = new.as_type(old.bits, old.signed)
+        elif _kind(target) == "ArrayRef" and node.op == "=":
+            held, index = self._element(target, scope)
+            name, word = f"{target.name.name}[{index}]", new.as_type(*self.types[self.word_type])
+            self._write(held, index, [self.declared(name, word) if self.depth == 1 else word], node)
+        else:
+            raise _refusal(node, f"an assignment by '{node.op}' to this is not understood")
+
+    def _write(self, held: list[Any], first: int, words: list[Any], node: Any) -> None:
+        """Put words into an array, from an index on."""
+        if any(held is each for each in self.kept) and held[first : first + len(words)] != words:
+            raise _refusal(node, "writing to an array is not understood after a pointer was set to it in an if")
+        held[first : first + len(words)] = words
 
     def _choose(self, node: Any, scope: dict[str, Any]) -> None:
         """Run both ways and join what they leave behind."""
         condition = is_set(self._word(node.cond, scope))
         copies = {id(held): list(held) for held in scope.values() if isinstance(held, list)}
+        self.kept += [copies[id(held)] for held in self.kept if id(held) in copies]
         other = {name: copies.get(id(held), held) for name, held in scope.items()}
         if self._block(node.iftrue, other) is not None:
-            raise BddTorqueError(f"C: a return inside of an if is not understood (line {node.coord})")
-        pointed = [
-            name for name, held in scope.items() if isinstance(held, list) and other[name] is not copies[id(held)]
-        ]
-        moved = {name: _merged(condition, other[name], scope[name]) for name in pointed}
-        for held in {id(each): each for each in scope.values() if isinstance(each, list)}.values():
-            held[:] = _merged(condition, copies[id(held)], held)
+            raise _refusal(node, "a return inside of an if is not understood")
+        arrays = {id(held): held for held in scope.values() if isinstance(held, list)}
+        moved: dict[str, list[Any]] = {}
+        kept: list[list[Any]] = []
+        for name, held in scope.items():
+            if isinstance(held, list) and other[name] is not copies[id(held)]:
+                moved[name] = _merged(condition, other[name], held)
+                kept += [moved[name], held, *(each for each in arrays.values() if copies[id(each)] is other[name])]
+        for held in arrays.values():
+            self._write(held, 0, _merged(condition, copies[id(held)], held), node)
+        self.kept += kept
         for name, held in scope.items():
             if not isinstance(held, list):
                 scope[name] = chosen(condition, other[name], held)
         scope |= moved
 
     def _loop(self, node: Any, scope: dict[str, Any]) -> None:
+        if node.init is None or node.cond is None or node.next is None:
+            raise _refusal(node, "a loop must have a start, a condition and a step")
         self._statement(node.init, scope)
         for _ in range(MOST_TURNS):
             going = self._word(node.cond, scope)
             if going.value is None:
-                raise BddTorqueError(f"C: the turns of a loop must be a constant (line {node.coord})")
+                raise _refusal(node, "the turns of a loop must be a constant")
             if not going.value:
                 return
-            self._block(node.stmt, scope)
+            if self._block(node.stmt, scope) is not None:
+                raise _refusal(node, "a return inside of a loop is not understood")
             self._statement(node.next, scope)
-        raise BddTorqueError(f"C: a loop takes more than {MOST_TURNS} turns (line {node.coord})")
+        raise _refusal(node, f"a loop takes more than {MOST_TURNS} turns")
 
     def _place(self, node: Any, scope: dict[str, Any]) -> list[Any]:
         """Return the array that an expression points to the beginning of."""
-        kind = type(node).__name__
-        if kind == "ID" and isinstance(scope.get(node.name), list):
+        if _kind(node) == "ID" and isinstance(scope.get(node.name), list):
             return scope[node.name]  # type: ignore[no-any-return]
-        raise BddTorqueError(f"C: a pointer of kind {kind} is not understood (line {node.coord})")
+        raise _refusal(node, f"a pointer of kind {_kind(node)} is not understood")
+
+    def _element(self, node: Any, scope: dict[str, Any]) -> tuple[list[Any], int]:
+        """Return the array and the index of an expression such as q[1]."""
+        held, index = self._place(node.name, scope), self._word(node.subscript, scope).value
+        if index is None or not 0 <= index < len(held):
+            raise _refusal(node, "an index must be a constant within its array")
+        return held, index
 
     def _word(self, node: Any, scope: dict[str, Any]) -> Word:
-        match type(node).__name__:
+        match _kind(node):
             case "Constant":
-                return self._literal(node.value)
-            case "ID" if isinstance(scope.get(node.name), Word):
+                return self._literal(node)
+            case "ID" if isinstance(scope.get(node.name), Word) and scope[node.name].term:
                 return scope[node.name]  # type: ignore[no-any-return]
             case "Cast":
-                kind = self._type_of(node.to_type.type)
+                kind = self._type_of(node.to_type.type, node)
                 if kind is not None:
                     return self._word(node.expr, scope).as_type(*kind)
             case "BinaryOp":
-                return self._binary(node.op, self._word(node.left, scope), self._word(node.right, scope))
+                return self._binary(node.op, self._word(node.left, scope), self._word(node.right, scope), node)
             case "UnaryOp" if node.op in ("-", "~"):
                 word = self._promoted(self._word(node.expr, scope))
                 if word.value is not None:
@@ -255,46 +299,52 @@ class CExecution:
                 yes, no = self._joined(self._word(node.iftrue, scope), self._word(node.iffalse, scope))
                 return chosen(condition, yes, no)
             case "ArrayRef":
-                index = self._word(node.subscript, scope).value
-                held = self._place(node.name, scope)
-                if index is not None and 0 <= index < len(held) and held[index] is not None:
+                held, index = self._element(node, scope)
+                if held[index] is not None:
                     return held[index]  # type: ignore[no-any-return]
             case "FuncCall":
                 return self._call(node, scope)
-        raise BddTorqueError(f"C: an expression of kind {type(node).__name__} is not understood (line {node.coord})")
+        named = f" ('{node.name}')" if _kind(node) == "ID" else ""
+        raise _refusal(node, f"an expression of kind {_kind(node)}{named} is not understood, or has no value yet")
 
-    def _call(self, node: Any, scope: dict[str, Any]) -> Word:
-        name, given = node.name.name, node.args.exprs
-        if name in self.calls:
-            return self.calls[name]([self._word(each, scope) for each in given])
-        parameters = self.functions[name].decl.type.args.params if name in self.functions else ()
+    def _call(self, node: Any, scope: dict[str, Any], statement: bool = False) -> Word:
+        """Return what a call returns; only one that is a statement of its own may write to arrays."""
+        name, given = getattr(node.name, "name", "a pointer"), node.args.exprs if node.args else ()
+        if name in CONSTANTS:
+            return _sized_constant(node, *CONSTANTS[name])
+        if name not in self.functions:
+            raise _refusal(node, f"a call of '{name}' is not understood")
+        parameters = self.functions[name].decl.type.args.params
+        if len(parameters) != len(given):
+            raise _refusal(node, f"'{name}' takes {len(parameters)} arguments, found {len(given)}")
         arguments: list[Any] = []
-        parts: dict[tuple[str, int], list[Any]] = {}
-        """By array and first index: the rest of the array, which the function may write to."""
-        for each, parameter in zip(given, parameters, strict=False):
-            if self._type_of(parameter.type) is not None:
+        parts: dict[tuple[int, int], tuple[list[Any], list[Any]]] = {}
+        """By array and first index: the array, and its rest, which the function may write to."""
+        for each, parameter in zip(given, parameters, strict=True):
+            kind = self._type_of(parameter.type, parameter)
+            if kind is not None:
                 arguments.append(self._word(each, scope))
-            elif type(each).__name__ == "UnaryOp" and each.op == "&" and type(each.expr).__name__ == "ArrayRef":
-                array, first = each.expr.name.name, self._word(each.expr.subscript, scope).value
-                if first is None or not isinstance(scope.get(array), list):
-                    raise BddTorqueError(f"C: a place in an array must be a constant one (line {node.coord})")
-                arguments.append(parts.setdefault((array, first), scope[array][first:]))
-            else:
-                arguments.append(self._place(each, scope))
+                continue
+            if not statement or _kind(each) != "UnaryOp" or each.op != "&" or _kind(each.expr) != "ArrayRef":
+                raise _refusal(node, f"'{name}' must be a statement of its own, and be given places such as &q[0]")
+            held, first = self._element(each.expr, scope)
+            arguments.append(parts.setdefault((id(held), first), (held, held[first:]))[1])
+        if name in self.calls:
+            return self.calls[name](arguments)
         if len({array for array, _ in parts}) < len(parts):
-            raise BddTorqueError(f"C: two places in one array are not understood (line {node.coord})")
+            raise _refusal(node, "two places in one array are not understood")
         result: Word = self.run(name, arguments)
-        for (array, first), part in parts.items():
-            scope[array][first:] = part
+        for (_, first), (held, part) in parts.items():
+            self._write(held, first, part, node)
         return result
 
-    def _binary(self, op: str, left: Word, right: Word) -> Word:
+    def _binary(self, op: str, left: Word, right: Word, node: Any) -> Word:
         if op in ("<<", ">>"):  # each side is promoted by itself
-            return _shifted(op, self._promoted(left), right)
+            return _shifted(op, self._promoted(left), right, node)
         a, b = self._joined(left, right)
         kind = (a.bits, a.signed)
         if a.value is not None and b.value is not None:
-            return self._computed(op, a, b)
+            return self._computed(op, a, b, node)
         known = {"+": "bvadd", "-": "bvsub", "*": "bvmul", "&": "bvand", "|": "bvor", "^": "bvxor"}
         if op in known:
             return Word(f"({known[op]} {a.term} {b.term})", *kind)
@@ -305,9 +355,9 @@ class CExecution:
             return self._truth(f"({'=' if op == '==' else 'distinct'} {a.term} {b.term})")
         if op == "/":
             return Word(f"(bv{'s' if a.signed else 'u'}div {a.term} {b.term})", *kind)
-        raise BddTorqueError(f"C: the operator {op} is not understood")
+        raise _refusal(node, f"the operator '{op}' is not understood")
 
-    def _computed(self, op: str, a: Word, b: Word) -> Word:
+    def _computed(self, op: str, a: Word, b: Word, node: Any) -> Word:
         assert a.value is not None and b.value is not None
         if op in ("<", "<=", ">", ">=", "==", "!="):
             held = {"<": a.value < b.value, "<=": a.value <= b.value, ">": a.value > b.value, ">=": a.value >= b.value}
@@ -315,7 +365,7 @@ class CExecution:
         values = {"+": a.value + b.value, "-": a.value - b.value, "*": a.value * b.value}
         values |= {"&": a.value & b.value, "|": a.value | b.value, "^": a.value ^ b.value}
         if op not in values:
-            raise BddTorqueError(f"C: the operator {op} between constants is not understood")
+            raise _refusal(node, f"the operator '{op}' between constants is not understood")
         return constant(values[op], a.bits, a.signed)
 
     def _int(self, value: int) -> Word:
@@ -335,31 +385,53 @@ class CExecution:
         signed = all(each.signed for each in (left, right) if each.bits == bits)
         return left.as_type(bits, signed), right.as_type(bits, signed)
 
-    def _literal(self, text: str) -> Word:
-        match = re.fullmatch(r"(\d+|0x[0-9a-fA-F]+)([uUlL]*)", text)
+    def _literal(self, node: Any) -> Word:
+        match = re.fullmatch(r"(0|[1-9][0-9]{0,18})(u?)", node.value)
         if match is None:
-            raise BddTorqueError(f"C: the constant {text} is not understood")
-        value, suffix = int(match[1], 0), match[2].lower()
-        signed = "u" not in suffix
-        least = 64 if "ll" in suffix else 32 if "l" in suffix else self.int_bits
-        return constant(value, next(bits for bits in (least, 32, 64) if value >> (bits - signed) == 0), signed)
+            raise _refusal(node, f"the constant {node.value} is not understood: it must be decimal, with or without u")
+        value, signed = int(match[1]), not match[2]
+        return constant(value, next(bits for bits in (self.int_bits, 32, 64) if not value >> (bits - signed)), signed)
 
-    def _type_of(self, node: Any) -> tuple[int, bool] | None:
-        """Return bits and sign of a type; nothing for arrays and pointers."""
-        if type(node).__name__ != "TypeDecl":
-            (name,) = node.type.type.names
+    def _type_of(self, node: Any, of: Any) -> tuple[int, bool] | None:
+        """Return bits and sign of the type of something; nothing for arrays and pointers."""
+        if _kind(node) in ("ArrayDecl", "PtrDecl"):
+            name = _type_name(node.type)
             if name != self.word_type:
-                raise BddTorqueError(f"C: an array of {name} is not understood, others are of {self.word_type}")
+                raise _refusal(of, f"an array of {name} is not understood, others are of {self.word_type}")
             return None
-        (name,) = node.type.names
+        name = _type_name(node)
         if name not in self.types:
-            raise BddTorqueError(f"C: the type {name} is not understood")
+            raise _refusal(of, f"the type '{name}' is not understood")
         return self.types[name]
 
 
-def _shifted(op: str, word: Word, by: Word) -> Word:
+def _kind(node: Any) -> str:
+    return type(node).__name__
+
+
+def _type_name(node: Any) -> str:
+    """Return the name of a type that is no array, pointer or function, such as ``int32_t``."""
+    plain = _kind(node) == "TypeDecl" and _kind(node.type) == "IdentifierType"
+    return " ".join(node.type.names) if plain else _kind(node)
+
+
+def _refusal(node: Any, said: str) -> BddTorqueError:
+    """Return the error that says what is wrong with a piece of code, and where it is."""
+    return BddTorqueError(f"{node.coord.file}, line {node.coord.line}: {said}")
+
+
+def _sized_constant(node: Any, bits: int, signed: bool) -> Word:
+    """Return a constant such as UINT32_C(5)."""
+    (digits,) = node.args.exprs if node.args and len(node.args.exprs) == 1 else (None,)
+    value = getattr(digits, "value", "")
+    if not re.fullmatch(r"0|[1-9][0-9]{0,19}", value) or int(value) >> (bits - signed):
+        raise _refusal(node, f"{node.name.name} must be of one decimal constant that fits {bits} bits")
+    return constant(int(value), bits, signed)
+
+
+def _shifted(op: str, word: Word, by: Word, node: Any) -> Word:
     if by.value is None or not 0 <= by.value < word.bits:
-        raise BddTorqueError("C: a shift must be by a constant within the word")
+        raise _refusal(node, "a shift must be by a constant within the word")
     if word.value is not None:
         return constant(word.value << by.value if op == "<<" else word.value >> by.value, word.bits, word.signed)
     kind = "bvshl" if op == "<<" else "bvashr" if word.signed else "bvlshr"

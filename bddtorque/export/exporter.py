@@ -272,6 +272,10 @@ def c_files(
     files = with_manifest(
         files, model.digest, "build" if package else f"{prefix}_selftest",
         **({"term": alone.name} if alone else {}),
+        options={
+            "name": prefix, "term": term, "form": form, "flash": flash_of(model, flash), "floats": bool(floats),
+            "chip": profile.name, "io": int(io), "package": package,
+        },
         forms={str(block.number): block.form for block in blocks}, call=call.to_plain(),
     )  # fmt: skip
     called = prefix if alone else f"{prefix}_{interface.function}"
