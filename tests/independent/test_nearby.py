@@ -19,18 +19,11 @@ from strategies import random_robot
 import bddtorque as bt
 from bddtorque.base.plain import matrix
 from bddtorque.independent import check_bytes, truth
+from bddtorque.independent.agreeing import STEPS, LongNumbers, draw_points, float_leaves
 from bddtorque.independent.circuits import Circuit, gradient, ranges_of, run
 from bddtorque.independent.findings import RefusedError
 from bddtorque.independent.graph import Angle
-from bddtorque.independent.nearby import (
-    STEPS,
-    _float_leaves,
-    _growth,
-    _LongNumbers,
-    _motion_growth,
-    _points,
-    compare_nearby,
-)
+from bddtorque.independent.nearby import _growth, _motion_growth, compare_nearby
 from bddtorque.model.model import to_bytes
 from bddtorque.planner import float_dust
 from bddtorque.robots.frames import rotation_rpy
@@ -103,15 +96,15 @@ def test_functions_of_another_shape_do_not_agree():
 
 def test_derivatives_and_ranges_of_a_circuit():
     own, place = circuit_of(Fraction(1, 3))
-    points = _points([(True, 0), (False, 0)], 20, random.Random(1).randrange)
+    points = draw_points([(True, 0), (False, 0)], 20, random.Random(1).randrange)
     start = [float(each) for each in own.constants]
-    leaves, slopes = _float_leaves(own, start, points)
+    leaves, slopes = float_leaves(own, start, points)
     values = run(own, leaves, np.multiply)
     found = gradient(own, values, slopes, place)
     moved = [1e-4] * len(start)
     for k in range(len(start)):
         ahead, behind = (
-            run(own, _float_leaves(own, [*start[:k], start[k] + by, *start[k + 1 :]], points)[0], np.multiply)[place]
+            run(own, float_leaves(own, [*start[:k], start[k] + by, *start[k + 1 :]], points)[0], np.multiply)[place]
             for by in (1e-4, -1e-4)
         )
         assert np.allclose(found[k], (ahead - behind) / 2e-4, atol=1e-7)
@@ -124,7 +117,7 @@ def test_long_numbers_are_within_their_rounding():
     own, place = circuit_of(Fraction(1, 3))
     bits, steps = 500, [0, 1, 77_777, STEPS - 1]
     points = {(True, 0): np.array(steps), (False, 0): np.array(steps)}
-    found = _LongNumbers(own, points, bits).values([round(each * (1 << bits)) for each in own.constants])[place]
+    found = LongNumbers(own, points, bits).values([round(each * (1 << bits)) for each in own.constants])[place]
     room = ranges_of(own, [0.0] * len(own.constants), 2.0**-60)[place].error * 2.0**60
     with mpmath.workdps(200):
         for k, value in zip(steps, found.tolist(), strict=True):
