@@ -1,7 +1,7 @@
 """Constants near those of a circuit with which it is 0, to the last of many bits: Newton's method in long numbers.
 
-How they are found need not be trusted: `nearby` bounds how far they are from the circuit's own, and tries them at points
-that are drawn afterwards. Only `draw_points` and `LongNumbers` serve there, too.
+How they are found need not be trusted: `nearby` bounds how far they are from the circuit's own, and tries them at
+points that are drawn afterwards. Only `draw_points` and `LongNumbers` serve there, too.
 """
 
 from __future__ import annotations
