@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from bddtorque.assurance.c_execution import Word, constant
+from bddtorque.assurance.c_words import Word, constant
 from bddtorque.words.integer_range import Range
 
 WIDE = 64

@@ -41,8 +41,9 @@ from bddtorque.assurance.bit_vectors import (
     wide,
     within,
 )
-from bddtorque.assurance.c_execution import FAST, TYPES, CExecution, Word, constant, load_module, parse_c
+from bddtorque.assurance.c_execution import CExecution, load_module, parse_c
 from bddtorque.assurance.c_folder import CFolder, read_c_folder
+from bddtorque.assurance.c_words import FAST, TYPES, Word, constant
 from bddtorque.assurance.polynomials import Known
 from bddtorque.assurance.split_sums import Rounding, SplitSums
 from bddtorque.base.errors import BddTorqueError

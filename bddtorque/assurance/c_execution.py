@@ -10,11 +10,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from importlib import import_module
 from itertools import zip_longest
 from typing import Any
 
+from bddtorque.assurance.c_words import FAST, TYPES, CArithmetic, Word, chosen, constant, is_set, refusal
 from bddtorque.base.errors import BddTorqueError
 
 MOST_TURNS = 4096
@@ -22,59 +22,8 @@ MOST_WORDS = 4096
 """Of an array in a function."""
 MOST_CALLS = 10
 """Of functions that call one another."""
-TYPES = {
-    "int8_t": (8, True), "int16_t": (16, True), "int32_t": (32, True), "int64_t": (64, True),
-    "uint8_t": (8, False), "uint16_t": (16, False), "uint32_t": (32, False), "uint64_t": (64, False),
-}  # fmt: skip
-FAST = {"int_fast16_t": True, "uint_fast16_t": False}
-"""Types that are as long as an `int`, and whether they are signed."""
 CONSTANTS = {"INT32_C": (32, True), "UINT32_C": (32, False), "INT64_C": (64, True), "UINT64_C": (64, False)}
 """Macros of <stdint.h>, and the types of their constants."""
-
-
-@dataclass(frozen=True)
-class Word:
-    """A C integer: its term, its bits, whether it is signed, and its value where that is a constant.
-
-    A variable that has no value yet has no term.
-    """
-
-    term: str
-    bits: int
-    signed: bool
-    value: int | None = None
-
-    def as_type(self, bits: int, signed: bool) -> Word:
-        """Return the number converted to a type, modulo 2^bits."""
-        if self.value is not None:
-            return constant(self.value, bits, signed)
-        if bits < self.bits:
-            return Word(f"((_ extract {bits - 1} 0) {self.term})", bits, signed)
-        if bits > self.bits:
-            extend = "sign_extend" if self.signed else "zero_extend"
-            return Word(f"((_ {extend} {bits - self.bits}) {self.term})", bits, signed)
-        return Word(self.term, bits, signed)
-
-
-def constant(value: int, bits: int, signed: bool) -> Word:
-    """Return a constant of a type."""
-    inside = value % (1 << bits)
-    number = inside - (1 << bits) if signed and inside >> (bits - 1) else inside
-    return Word(f"(_ bv{inside} {bits})", bits, signed, number)
-
-
-def is_set(word: Word) -> str:
-    """Return the condition that a number is not 0."""
-    return f"(distinct {word.term} (_ bv0 {word.bits}))"
-
-
-def chosen(condition: str, yes: Word, no: Word) -> Word:
-    """Return one of two numbers of a type."""
-    if yes == no:
-        return yes
-    if not yes.term or not no.term:
-        return Word("", yes.bits, yes.signed)
-    return Word(f"(ite {condition} {yes.term} {no.term})", yes.bits, yes.signed)
 
 
 def _merged(condition: str, yes: list[Any], no: list[Any]) -> list[Any]:
@@ -116,7 +65,7 @@ class CExecution:
     """
 
     def __init__(self, tree: Any, int_bits: int, word_type: str) -> None:
-        self.int_bits, self.word_type = int_bits, word_type
+        self.arithmetic, self.word_type = CArithmetic(int_bits), word_type
         self.types = {**TYPES, "int": (int_bits, True)} | {name: (int_bits, signed) for name, signed in FAST.items()}
         self.functions = {each.decl.name: each for each in tree.ext if _kind(each) == "FuncDef"}
         self.calls: dict[str, Callable[[Sequence[Word]], Word]] = {}
@@ -131,7 +80,7 @@ class CExecution:
             raise BddTorqueError(f"C: there is no function '{name}'")
         function = self.functions[name]
         if self.depth > MOST_CALLS:
-            raise _refusal(function.decl, f"function '{name}' calls itself, which is not understood")
+            raise refusal(function.decl, f"function '{name}' calls itself, which is not understood")
         scope: dict[str, Any] = {}
         for parameter, argument in zip(function.decl.type.args.params, arguments, strict=True):
             kind = self._type_of(parameter.type, parameter)
@@ -141,13 +90,13 @@ class CExecution:
         result = self._block(function.body, scope)
         self.depth -= 1
         if returned is None or result is None:
-            raise _refusal(function.decl, f"function '{name}' must return a number at its end")
+            raise refusal(function.decl, f"function '{name}' must return a number at its end")
         return result.as_type(*returned)
 
     def _block(self, block: Any, scope: dict[str, Any]) -> Word | None:
         """Run the statements in braces, and forget the names that they declare; return what they return."""
         if _kind(block) != "Compound":
-            raise _refusal(block, "a statement without braces after 'if' or 'for' is not understood")
+            raise refusal(block, "a statement without braces after 'if' or 'for' is not understood")
         outer = set(scope)
         for statement in block.block_items or ():
             result = self._statement(statement, scope)
@@ -167,30 +116,32 @@ class CExecution:
                 self._assign(node, scope)
             case "UnaryOp" if node.op == "p++" and _kind(node.expr) == "ID":
                 old = self._word(node.expr, scope)
-                scope[node.expr.name] = self._binary("+", old, self._int(1), node).as_type(old.bits, old.signed)
+                scope[node.expr.name] = self.arithmetic.binary("+", old, self.arithmetic.integer(1), node).as_type(
+                    old.bits, old.signed
+                )
             case "Cast" if _type_name(node.to_type.type) == "void":
                 if _kind(node.expr) == "FuncCall":
                     self._call(node.expr, scope, statement=True)
                 elif _kind(node.expr) != "ID":  # which says that an argument is not used
-                    raise _refusal(node, "(void) must be before a call or an argument")
+                    raise refusal(node, "(void) must be before a call or an argument")
             case "If" if node.iffalse is None:
                 self._choose(node, scope)
             case "For":
                 self._loop(node, scope)
             case kind:
-                raise _refusal(node, f"a statement of kind {kind} is not understood")
+                raise refusal(node, f"a statement of kind {kind} is not understood")
         return None
 
     def _declare(self, node: Any, scope: dict[str, Any]) -> None:
         kind = self._type_of(node.type, node)
         if node.name in scope:
-            raise _refusal(node, f"a second variable '{node.name}' in the same or an inner block is not understood")
+            raise refusal(node, f"a second variable '{node.name}' in the same or an inner block is not understood")
         if node.storage or node.funcspec or node.align or node.bitsize or not {*node.quals} <= {"const"}:
-            raise _refusal(node, f"variable '{node.name}' must be plain or const")
+            raise refusal(node, f"variable '{node.name}' must be plain or const")
         if _kind(node.type) == "ArrayDecl":
             size = self._word(node.type.dim, {}).value if node.type.dim is not None and node.init is None else None
             if not size or size > MOST_WORDS:
-                raise _refusal(node, f"array '{node.name}' must have a constant size up to {MOST_WORDS}, and no values")
+                raise refusal(node, f"array '{node.name}' must have a constant size up to {MOST_WORDS}, and no values")
             scope[node.name] = [None] * size
         elif kind is None:
             scope[node.name] = self._place(node.init or node, scope)
@@ -211,19 +162,19 @@ class CExecution:
         new = self._call(node.rvalue, scope, statement=True) if call else self._word(node.rvalue, scope)
         if isinstance(old, Word):
             if node.op != "=":
-                new = self._binary(node.op[:-1], self._word(target, scope), new, node)
+                new = self.arithmetic.binary(node.op[:-1], self._word(target, scope), new, node)
             scope[target.name] = new.as_type(old.bits, old.signed)
         elif _kind(target) == "ArrayRef" and node.op == "=":
             held, index = self._element(target, scope)
             name, word = f"{target.name.name}[{index}]", new.as_type(*self.types[self.word_type])
             self._write(held, index, [self.declared(name, word) if self.depth == 1 else word], node)
         else:
-            raise _refusal(node, f"an assignment by '{node.op}' to this is not understood")
+            raise refusal(node, f"an assignment by '{node.op}' to this is not understood")
 
     def _write(self, held: list[Any], first: int, words: list[Any], node: Any) -> None:
         """Put words into an array, from an index on."""
         if any(held is each for each in self.kept) and held[first : first + len(words)] != words:
-            raise _refusal(node, "writing to an array is not understood after a pointer was set to it in an if")
+            raise refusal(node, "writing to an array is not understood after a pointer was set to it in an if")
         held[first : first + len(words)] = words
 
     def _choose(self, node: Any, scope: dict[str, Any]) -> None:
@@ -233,7 +184,7 @@ class CExecution:
         self.kept += [copies[id(held)] for held in self.kept if id(held) in copies]
         other = {name: copies.get(id(held), held) for name, held in scope.items()}
         if self._block(node.iftrue, other) is not None:
-            raise _refusal(node, "a return inside of an if is not understood")
+            raise refusal(node, "a return inside of an if is not understood")
         arrays = {id(held): held for held in scope.values() if isinstance(held, list)}
         moved: dict[str, list[Any]] = {}
         kept: list[list[Any]] = []
@@ -251,30 +202,30 @@ class CExecution:
 
     def _loop(self, node: Any, scope: dict[str, Any]) -> None:
         if node.init is None or node.cond is None or node.next is None:
-            raise _refusal(node, "a loop must have a start, a condition and a step")
+            raise refusal(node, "a loop must have a start, a condition and a step")
         self._statement(node.init, scope)
         for _ in range(MOST_TURNS):
             going = self._word(node.cond, scope)
             if going.value is None:
-                raise _refusal(node, "the turns of a loop must be a constant")
+                raise refusal(node, "the turns of a loop must be a constant")
             if not going.value:
                 return
             if self._block(node.stmt, scope) is not None:
-                raise _refusal(node, "a return inside of a loop is not understood")
+                raise refusal(node, "a return inside of a loop is not understood")
             self._statement(node.next, scope)
-        raise _refusal(node, f"a loop takes more than {MOST_TURNS} turns")
+        raise refusal(node, f"a loop takes more than {MOST_TURNS} turns")
 
     def _place(self, node: Any, scope: dict[str, Any]) -> list[Any]:
         """Return the array that an expression points to the beginning of."""
         if _kind(node) == "ID" and isinstance(scope.get(node.name), list):
             return scope[node.name]  # type: ignore[no-any-return]
-        raise _refusal(node, f"a pointer of kind {_kind(node)} is not understood")
+        raise refusal(node, f"a pointer of kind {_kind(node)} is not understood")
 
     def _element(self, node: Any, scope: dict[str, Any]) -> tuple[list[Any], int]:
         """Return the array and the index of an expression such as q[1]."""
         held, index = self._place(node.name, scope), self._word(node.subscript, scope).value
         if index is None or not 0 <= index < len(held):
-            raise _refusal(node, "an index must be a constant within its array")
+            raise refusal(node, "an index must be a constant within its array")
         return held, index
 
     def _word(self, node: Any, scope: dict[str, Any]) -> Word:
@@ -288,15 +239,17 @@ class CExecution:
                 if kind is not None:
                     return self._word(node.expr, scope).as_type(*kind)
             case "BinaryOp":
-                return self._binary(node.op, self._word(node.left, scope), self._word(node.right, scope), node)
+                return self.arithmetic.binary(
+                    node.op, self._word(node.left, scope), self._word(node.right, scope), node
+                )
             case "UnaryOp" if node.op in ("-", "~"):
-                word = self._promoted(self._word(node.expr, scope))
+                word = self.arithmetic.promoted(self._word(node.expr, scope))
                 if word.value is not None:
                     return constant(-word.value if node.op == "-" else ~word.value, word.bits, word.signed)
                 return Word(f"({'bvneg' if node.op == '-' else 'bvnot'} {word.term})", word.bits, word.signed)
             case "TernaryOp":
                 condition = is_set(self._word(node.cond, scope))
-                yes, no = self._joined(self._word(node.iftrue, scope), self._word(node.iffalse, scope))
+                yes, no = self.arithmetic.joined(self._word(node.iftrue, scope), self._word(node.iffalse, scope))
                 return chosen(condition, yes, no)
             case "ArrayRef":
                 held, index = self._element(node, scope)
@@ -305,7 +258,7 @@ class CExecution:
             case "FuncCall":
                 return self._call(node, scope)
         named = f" ('{node.name}')" if _kind(node) == "ID" else ""
-        raise _refusal(node, f"an expression of kind {_kind(node)}{named} is not understood, or has no value yet")
+        raise refusal(node, f"an expression of kind {_kind(node)}{named} is not understood, or has no value yet")
 
     def _call(self, node: Any, scope: dict[str, Any], statement: bool = False) -> Word:
         """Return what a call returns; only one that is a statement of its own may write to arrays."""
@@ -313,10 +266,10 @@ class CExecution:
         if name in CONSTANTS:
             return _sized_constant(node, *CONSTANTS[name])
         if name not in self.functions:
-            raise _refusal(node, f"a call of '{name}' is not understood")
+            raise refusal(node, f"a call of '{name}' is not understood")
         parameters = self.functions[name].decl.type.args.params
         if len(parameters) != len(given):
-            raise _refusal(node, f"'{name}' takes {len(parameters)} arguments, found {len(given)}")
+            raise refusal(node, f"'{name}' takes {len(parameters)} arguments, found {len(given)}")
         arguments: list[Any] = []
         parts: dict[tuple[int, int], tuple[list[Any], list[Any]]] = {}
         """By array and first index: the array, and its rest, which the function may write to."""
@@ -326,82 +279,37 @@ class CExecution:
                 arguments.append(self._word(each, scope))
                 continue
             if not statement or _kind(each) != "UnaryOp" or each.op != "&" or _kind(each.expr) != "ArrayRef":
-                raise _refusal(node, f"'{name}' must be a statement of its own, and be given places such as &q[0]")
+                raise refusal(node, f"'{name}' must be a statement of its own, and be given places such as &q[0]")
             held, first = self._element(each.expr, scope)
             arguments.append(parts.setdefault((id(held), first), (held, held[first:]))[1])
         if name in self.calls:
             return self.calls[name](arguments)
         if len({array for array, _ in parts}) < len(parts):
-            raise _refusal(node, "two places in one array are not understood")
+            raise refusal(node, "two places in one array are not understood")
         result: Word = self.run(name, arguments)
         for (_, first), (held, part) in parts.items():
             self._write(held, first, part, node)
         return result
 
-    def _binary(self, op: str, left: Word, right: Word, node: Any) -> Word:
-        if op in ("<<", ">>"):  # each side is promoted by itself
-            return _shifted(op, self._promoted(left), right, node)
-        a, b = self._joined(left, right)
-        kind = (a.bits, a.signed)
-        if a.value is not None and b.value is not None:
-            return self._computed(op, a, b, node)
-        known = {"+": "bvadd", "-": "bvsub", "*": "bvmul", "&": "bvand", "|": "bvor", "^": "bvxor"}
-        if op in known:
-            return Word(f"({known[op]} {a.term} {b.term})", *kind)
-        ordered = {"<": "lt", "<=": "le", ">": "gt", ">=": "ge"}
-        if op in ordered:
-            return self._truth(f"(bv{'s' if a.signed else 'u'}{ordered[op]} {a.term} {b.term})")
-        if op in ("==", "!="):
-            return self._truth(f"({'=' if op == '==' else 'distinct'} {a.term} {b.term})")
-        if op == "/":
-            return Word(f"(bv{'s' if a.signed else 'u'}div {a.term} {b.term})", *kind)
-        raise _refusal(node, f"the operator '{op}' is not understood")
-
-    def _computed(self, op: str, a: Word, b: Word, node: Any) -> Word:
-        assert a.value is not None and b.value is not None
-        if op in ("<", "<=", ">", ">=", "==", "!="):
-            held = {"<": a.value < b.value, "<=": a.value <= b.value, ">": a.value > b.value, ">=": a.value >= b.value}
-            return self._int(int(held.get(op, (a.value == b.value) == (op == "=="))))
-        values = {"+": a.value + b.value, "-": a.value - b.value, "*": a.value * b.value}
-        values |= {"&": a.value & b.value, "|": a.value | b.value, "^": a.value ^ b.value}
-        if op not in values:
-            raise _refusal(node, f"the operator '{op}' between constants is not understood")
-        return constant(values[op], a.bits, a.signed)
-
-    def _int(self, value: int) -> Word:
-        return constant(value, self.int_bits, True)
-
-    def _truth(self, condition: str) -> Word:
-        """Return 1 or 0, an `int`, for a condition."""
-        return Word(f"(ite {condition} {self._int(1).term} {self._int(0).term})", self.int_bits, True)
-
-    def _promoted(self, word: Word) -> Word:
-        return word.as_type(self.int_bits, True) if word.bits < self.int_bits else word
-
-    def _joined(self, left: Word, right: Word) -> tuple[Word, Word]:
-        """Return both in the type that C computes with."""
-        left, right = self._promoted(left), self._promoted(right)
-        bits = max(left.bits, right.bits)
-        signed = all(each.signed for each in (left, right) if each.bits == bits)
-        return left.as_type(bits, signed), right.as_type(bits, signed)
-
     def _literal(self, node: Any) -> Word:
         match = re.fullmatch(r"(0|[1-9][0-9]{0,18})(u?)", node.value)
         if match is None:
-            raise _refusal(node, f"the constant {node.value} is not understood: it must be decimal, with or without u")
+            raise refusal(node, f"the constant {node.value} is not understood: it must be decimal, with or without u")
         value, signed = int(match[1]), not match[2]
-        return constant(value, next(bits for bits in (self.int_bits, 32, 64) if not value >> (bits - signed)), signed)
+        return constant(
+            value, next(bits for bits in (self.arithmetic.int_bits, 32, 64) if not value >> (bits - signed)), signed
+        )
 
     def _type_of(self, node: Any, of: Any) -> tuple[int, bool] | None:
         """Return bits and sign of the type of something; nothing for arrays and pointers."""
         if _kind(node) in ("ArrayDecl", "PtrDecl"):
             name = _type_name(node.type)
             if name != self.word_type:
-                raise _refusal(of, f"an array of {name} is not understood, others are of {self.word_type}")
+                raise refusal(of, f"an array of {name} is not understood, others are of {self.word_type}")
             return None
         name = _type_name(node)
         if name not in self.types:
-            raise _refusal(of, f"the type '{name}' is not understood")
+            raise refusal(of, f"the type '{name}' is not understood")
         return self.types[name]
 
 
@@ -415,24 +323,10 @@ def _type_name(node: Any) -> str:
     return " ".join(node.type.names) if plain else _kind(node)
 
 
-def _refusal(node: Any, said: str) -> BddTorqueError:
-    """Return the error that says what is wrong with a piece of code, and where it is."""
-    return BddTorqueError(f"{node.coord.file}, line {node.coord.line}: {said}")
-
-
 def _sized_constant(node: Any, bits: int, signed: bool) -> Word:
     """Return a constant such as UINT32_C(5)."""
     (digits,) = node.args.exprs if node.args and len(node.args.exprs) == 1 else (None,)
     value = getattr(digits, "value", "")
     if not re.fullmatch(r"0|[1-9][0-9]{0,19}", value) or int(value) >> (bits - signed):
-        raise _refusal(node, f"{node.name.name} must be of one decimal constant that fits {bits} bits")
+        raise refusal(node, f"{node.name.name} must be of one decimal constant that fits {bits} bits")
     return constant(int(value), bits, signed)
-
-
-def _shifted(op: str, word: Word, by: Word, node: Any) -> Word:
-    if by.value is None or not 0 <= by.value < word.bits:
-        raise _refusal(node, "a shift must be by a constant within the word")
-    if word.value is not None:
-        return constant(word.value << by.value if op == "<<" else word.value >> by.value, word.bits, word.signed)
-    kind = "bvshl" if op == "<<" else "bvashr" if word.signed else "bvlshr"
-    return Word(f"({kind} {word.term} (_ bv{by.value} {word.bits}))", word.bits, word.signed)

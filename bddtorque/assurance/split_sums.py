@@ -16,7 +16,7 @@ from fractions import Fraction
 from math import gcd, lcm
 
 from bddtorque.assurance.bit_vectors import WIDE, added, literal, low_bits, times, wide, within
-from bddtorque.assurance.c_execution import Word
+from bddtorque.assurance.c_words import Word
 from bddtorque.assurance.polynomials import Known, Polynomial, number, polynomial, variable
 from bddtorque.words.integer_range import Range, word_range
 

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from bddtorque.assurance.c_execution import Word
+from bddtorque.assurance.c_words import Word
 from bddtorque.assurance.polynomials import Known
 from bddtorque.assurance.split_sums import Rounding, SplitSums
 from bddtorque.words.integer_range import Range, word_range
