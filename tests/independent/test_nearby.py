@@ -86,6 +86,15 @@ def test_a_rounded_constant_is_found_to_be_as_far_off_as_it_is(shift):
     assert apart <= found <= 8 * apart
 
 
+def test_constants_that_cannot_move_alike_move_by_themselves():
+    """In u·sin a + (u + u²)·cos a one factor is more than u, and the other is not: moved alike, they fit no u but 0."""
+    own, a, u = Circuit(), Angle(((0, 1),)), Fraction(1, 10**5)
+    rounded = own.sine(a).scaled(Fraction(1, 10**5)) + own.cosine(a).scaled(Fraction(1, 10**5))
+    true = own.sine(a).scaled(u) + own.cosine(a).scaled(u) + own.cosine(a).scaled(u).scaled(u)
+    (found,) = compare_nearby(own, [(rounded - true).place]).differences
+    assert 1e-10 <= found < 2e-10
+
+
 def test_functions_of_another_shape_do_not_agree():
     own = Circuit()
     a, b = Angle(((0, 1),)), Angle(((1, 1),))
