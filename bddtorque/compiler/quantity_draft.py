@@ -140,11 +140,9 @@ def _reach(spec: Spec, source: QuantitySource, origins: Sequence[QuantityOrigin]
         margin = MARGIN * max(each.magnitude for each in ranges)
         closest.append(Interval(max(each.low for each in ranges) - margin, min(each.high for each in ranges) + margin))
     if spec.quantity in ("kinematics", "jacobian"):
-        one = _largest_entry(robot)
-        names = origins[0].graph.output_names
+        limits = _pose_limits(robot) if spec.quantity == "kinematics" else _jacobian_limits(robot)
         closest = [
-            Interval(max(each.low, -one), min(each.high, one)) if name[0] in "rw" else each
-            for each, name in zip(closest, names, strict=True)
+            Interval(max(each.low, -limit), min(each.high, limit)) for each, limit in zip(closest, limits, strict=True)
         ]
     if spec.quantity in RUBBING:
         for j, joint in enumerate(robot.joints):
@@ -154,13 +152,37 @@ def _reach(spec: Spec, source: QuantitySource, origins: Sequence[QuantityOrigin]
     return closest
 
 
+def _pose_limits(robot: Robot) -> list[float]:
+    """Return the largest magnitude of each entry of position and rotation that rotations allow; infinite if any."""
+    return [math.inf] * 3 + [_largest_entry(robot)] * 9
+
+
+def _jacobian_limits(robot: Robot) -> list[float]:
+    """Return the largest magnitude of each entry of the Jacobian that rotations allow, row by row; infinite if any.
+
+    The angular velocity per velocity of a drive is the sum of multiplier · axis over the turning joints on the way to
+    the tip that it moves: its own and its followers'. The sliding ones turn nothing.
+    """
+    largest = _largest_entry(robot)
+    turns: list[list[float]] = [[] for _ in robot.joints]
+    members = robot.members
+    for i in robot.tip_path:
+        if members[i].joint.revolute:
+            turns[members[i].drive].append(abs(members[i].multiplier))
+    angular = [math.fsum(factors) * largest for factors in turns]  # ROOM in `largest` covers these two roundings
+    return [math.inf] * (3 * len(turns)) + angular * 3
+
+
 def _largest_entry(robot: Robot) -> float:
-    """Return what no entry of a product of the robot's rotations is above: they are orthonormal up to rounding."""
+    """Return a limit of the entries of any product of the first of the rotations on the way to the tip.
+
+    Rotations are orthonormal up to rounding. One that shortens vectors does not shorten the axes before it.
+    """
     largest = 1.0
     members = robot.members
     for rotation in (*(members[i].joint.rotation for i in robot.tip_path), robot.tip.rotation):
         R = np.array(rotation)
-        largest *= math.sqrt(float(np.abs(R.T @ R).sum(axis=1).max())) * ROOM
+        largest *= max(1.0, math.sqrt(float(np.abs(R.T @ R).sum(axis=1).max()))) * ROOM
     return largest
 
 
