@@ -17,6 +17,7 @@ from bddtorque.independent import check_bytes
 from bddtorque.model.model import to_bytes
 from bddtorque.robots.parts import Follower, Frame, Joint, Link
 from bddtorque.robots.robot import Robot
+from bddtorque.sweeps import sweep_quantity
 
 TARGETS = ("float", "integer", "tables")
 ANGULAR_AT_ZERO = (0.0, -2.0, 1.0)
@@ -62,6 +63,12 @@ def test_every_checker_accepts_it(target: str) -> None:
         assert all(check.passed for check in checks), checks[-1]
 
 
+@pytest.mark.parametrize("target", TARGETS)
+def test_a_sweep_finds_no_value_beyond_its_words(target: str) -> None:
+    found = sweep_quantity(jacobian(target), 500)
+    assert not found.exceeding and not found.refuted_ranges
+
+
 @pytest.mark.skipif(shutil.which("gappa") is None, reason="gappa is not installed")
 @pytest.mark.parametrize("target", TARGETS)
 def test_gappa_accepts_it(target: str) -> None:
@@ -81,6 +88,7 @@ def test_a_file_whose_range_is_that_of_one_axis_is_refused(target: str, monkeypa
         assert not all(check.passed for check in checks)
     refused = check_bytes(data)[-1]
     assert refused.name in ("ranges", "saturation", "certificate"), refused
+    assert "wy1" in [output.output for output in sweep_quantity(clipped, 200).refuted_ranges]
 
 
 def test_sliding_followers_turn_nothing() -> None:
