@@ -42,6 +42,7 @@ from bddtorque.schedule import (
     spread_bits,
     spread_terms,
 )
+from bddtorque.schedule.operations import output_owner
 from bddtorque.schedule.scheduling import Task, list_schedule, longest_path
 from bddtorque.spec.loading import spec_and_robot
 from bddtorque.work import usable_processors
@@ -215,6 +216,7 @@ def draw_schedules(model: bt.Model) -> None:
     """Draw the 2R arm on eight processors, both ways, and with one processor for every output bit."""
     operations = operations_of(model.plan, model.diagrams)
     walks = sum(each.kind == "walk" and each.tests > 0 for each in operations)
+    sums = {output_owner(place) for place in range(len(model.plan.outputs))}
     cases = [
         ("terms apart, 4 processors: nothing crosses but partial sums", spread_terms(model.plan, model.diagrams, 4)),
         ("output bits apart, 8 processors", spread_bits(operations, 8)),
@@ -225,7 +227,7 @@ def draw_schedules(model: bt.Model) -> None:
         kinds = {op.name: op for op in each.operations}
 
         def colour(name: str, kinds: Any = kinds) -> str:
-            if kinds[name].owner.startswith("tau"):
+            if kinds[name].owner in sums:
                 return "tab:green"
             return "tab:blue" if kinds[name].kind == "walk" else "tab:orange"
 

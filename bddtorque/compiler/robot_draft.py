@@ -26,9 +26,50 @@ FEW_JOINTS = 3
 """With more, the separate terms of an arm take a processor longer than the recursion."""
 
 
+SOURCES = ("recursive", "terms")
+
+
 def draft_of_robot(spec: Spec, robot: Robot) -> Draft:
-    """Return the plan of a robot, with its resolved spec and its words."""
+    """Return the plan of a robot, with its resolved spec and its words.
+
+    What compiles from one source compiles with ``"auto"``: where the usual choice is refused, the draft is that of the
+    first source that is not, and its spec names that source.
+    """
     check_target(spec)
+    if spec.source != "auto" or spec.accuracy == "paper":
+        return _draft(spec, robot)
+    usual = _draft_or_refusal(spec, robot)
+    if isinstance(usual, Draft) and _within_accuracy(usual):
+        return usual
+    for source in SOURCES:
+        draft = _draft_or_refusal(replace(spec, source=source), robot)
+        if isinstance(draft, Draft) and _within_accuracy(draft):
+            return draft
+    if not isinstance(usual, Draft):
+        raise usual
+    return usual  # refused where its bound is proved, with the figures
+
+
+def _draft_or_refusal(spec: Spec, robot: Robot) -> Draft | BddTorqueError | ArithmeticError:
+    try:
+        return _draft(spec, robot)
+    except (BddTorqueError, ArithmeticError) as refusal:  # the latter where numbers are beyond all floats
+        return refusal
+
+
+def _within_accuracy(draft: Draft) -> bool:
+    """Whether a plan keeps the accuracy asked for, as far as it is known before its tables are made.
+
+    Plans in words that do not are refused when they are made.
+    """
+    if not isinstance(draft.plan, FloatPlan):
+        return True
+    bounds = zip(draft.bounds(), draft.arithmetic, strict=True)
+    return all(bound.total + arithmetic < draft.source.accuracy for bound, arithmetic in bounds)
+
+
+def _draft(spec: Spec, robot: Robot) -> Draft:
+    """Return the plan of a robot from the sources that its spec allows."""
     if not spec.is_torque:
         return draft_of_quantity(spec, robot)
     if spec.accuracy == "paper":

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from fractions import Fraction
 
 from bddtorque.base.errors import BddTorqueError
 from bddtorque.dynamics.exact_trace import PAYLOAD_LABELS, STATIC_LABELS
@@ -67,24 +68,27 @@ def input_arrays(spec: Spec, robot: Robot) -> tuple[WordArray, ...]:
 def payload_ranges(spec: Spec, box: PayloadBox) -> dict[str, tuple[float, float]]:
     """Return the ranges of the numbers of a payload, by label; those that are always 0, or do not matter, are left out.
 
-    First moments and inertias are those of every mass and every centre in the box.
+    First moments and inertias are those of every mass and every centre in the box. Each end is the float nearest to
+    the exact number: digests and the independent checker rely on it.
     """
-    moments = [[mass * end for mass in box.mass for end in ends] for ends in box.centre_of_mass]
-    farthest = math.hypot(*(max(map(abs, ends)) for ends in box.centre_of_mass))
-    inertia = box.mass[1] * farthest**2 if box.inertia is None else box.inertia
-    ranges = [box.mass, *((min(ends), max(ends)) for ends in moments)]
-    ranges += [(0.0 if a == b else -inertia, inertia) for a, b in upper_triangle(3)]
-    known = dict(zip(PAYLOAD_LABELS, ranges, strict=True))
+    masses = [Fraction(mass) for mass in box.mass]
+    centres = [[Fraction(end) for end in ends] for ends in box.centre_of_mass]
+    moments = [[mass * end for mass in masses for end in ends] for ends in centres]
+    farthest = sum(max(end**2 for end in ends) for ends in centres)
+    inertia = masses[1] * farthest if box.inertia is None else Fraction(box.inertia)
+    ranges = [(masses[0], masses[1]), *((min(ends), max(ends)) for ends in moments)]
+    ranges += [(Fraction(0) if a == b else -inertia, inertia) for a, b in upper_triangle(3)]
+    known = {label: (float(low), float(high)) for label, (low, high) in zip(PAYLOAD_LABELS, ranges, strict=True)}
     used = STATIC_LABELS if spec.quantity == "gravity" else PAYLOAD_LABELS
     return {label: known[label] for label in used if known[label][0] < known[label][1]}
 
 
 def _payload_array(spec: Spec, box: PayloadBox) -> WordArray:
-    """Return the words of a payload: the ends of each range are words themselves."""
+    """Return the words of a payload: the ends of each range are words themselves, up to the last bit of a float."""
     bits = max((spec.bits,) if isinstance(spec.bits, int) else spec.bits)
     words = {}
     for label, (low, high) in payload_ranges(spec, box).items():
-        end = low + (high - low) * ((1 << bits) / ((1 << bits) - 1))
+        end = float(Fraction(low) + (Fraction(high) - Fraction(low)) * Fraction(1 << bits, (1 << bits) - 1))
         unit = "kg" if label == "mass" else PAYLOAD_UNITS[label[0]]
         words[label] = Format("range", bits, low, end, name=f"{label} of the payload", unit=unit)
     return WordArray(PAYLOAD, (len(words),), tuple(words), tuple(words.values()))

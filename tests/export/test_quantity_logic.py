@@ -18,6 +18,7 @@ from bddtorque.export.blif import blif_text
 from bddtorque.export.one_bit_exporter import export_one_bit
 from bddtorque.export.verilog_stages import Circuit, Stage
 from bddtorque.export.verilog_sums import sum_stage
+from bddtorque.schedule import Way
 from bddtorque.words.integer_range import Range
 
 QUANTITIES = ("gravity", "bias", "mass_matrix", "kinematics", "law")
@@ -73,9 +74,9 @@ def test_verilog_gives_the_words_of_the_evaluator(quantity: str, target: str, tm
 
 
 @needs_iverilog
-@pytest.mark.parametrize("quantity", ["gravity", "law"])
-def test_one_bit_processors_give_them_too(quantity: str, tmp_path: Path) -> None:
-    made = export_one_bit(model_of(quantity), tmp_path / "v", name="dut", vectors=5, processors=2)
+@pytest.mark.parametrize(("quantity", "spread"), [("gravity", "bits"), ("law", "bits"), ("jacobian", "terms")])
+def test_one_bit_processors_give_them_too(quantity: str, spread: Way, tmp_path: Path) -> None:
+    made = export_one_bit(model_of(quantity), tmp_path / "v", name="dut", vectors=5, processors=2, spread=spread)
     assert simulate(tmp_path / "v", "dut_tb.v", *made.sources)[-1].startswith("OK: 5 states in ")
 
 
