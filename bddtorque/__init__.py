@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from bddtorque.dynamics.terms import terms_of
     from bddtorque.evaluate.evaluator import Evaluator
     from bddtorque.export import export_blif, export_c, export_one_bit, export_pla, export_verilog
-    from bddtorque.laws.friction import Friction
     from bddtorque.model.model import Model, load
     from bddtorque.proof.certificate import Certificate
     from bddtorque.questions.asking import ask
@@ -34,6 +33,7 @@ if TYPE_CHECKING:
     from bddtorque.spec import Spec, load_spec
     from bddtorque.sweeps.quantity_sweep import sweep_quantity
     from bddtorque.sweeps.running import sweep
+    from bddtorque.words.friction import Friction
 
     FunctionModel = Model
 
@@ -42,7 +42,7 @@ _HOME = {
     "Certificate": "proof.certificate",
     "ClampWarning": "base.errors",
     "Evaluator": "evaluate.evaluator",
-    "Friction": "laws.friction",
+    "Friction": "words.friction",
     "Model": "model.model",
     "Robot": "robots.robot",
     "Spec": "spec",

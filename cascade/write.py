@@ -15,7 +15,6 @@ from bddtorque.base.errors import BddTorqueError
 from bddtorque.base.writing import write_whole
 from bddtorque.compiler.origin import from_terms
 from bddtorque.compiler.pinning import FORMAT, VERSION
-from bddtorque.compiler.plan_text import plan_text
 from bddtorque.compiler.robot_draft import draft_of_robot
 from bddtorque.plan.plan import Plan
 from bddtorque.plan.plan_operations import native_operations
@@ -23,6 +22,7 @@ from bddtorque.report.plan_picture import plan_svg
 from bddtorque.report.standalone import standalone_svg
 from bddtorque.spec import spec_names
 from bddtorque.spec.loading import spec_and_robot
+from bddtorque.targets.plan_text import plan_text
 
 PLANS: dict[str, tuple[str, dict[str, Any]]] = {
     **{name: (name, {}) for name in spec_names()},

@@ -27,11 +27,13 @@ import numpy as np
 from reporting import TIMED, Check, Rule, finish, near, parser, save_figure, show_table, write_csv
 
 import bddtorque as bt
+from bddtorque.base.processors import usable_processors
+from bddtorque.evaluate.operations import WORD_STEPS, Operation
 from bddtorque.evaluate.runners import Interpreted
+from bddtorque.evaluate.scheduling import Placement, Schedule
+from bddtorque.evaluate.spreading import Spreading, delayed, schedule_model
 from bddtorque.evaluate.team import Team, choose_spreading
-from bddtorque.schedule import WORD_STEPS, Operation, Spreading, Word, delayed, schedule_model
-from bddtorque.schedule.scheduling import Placement, Schedule
-from bddtorque.work import usable_processors
+from bddtorque.evaluate.wiring import Word
 
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt

@@ -26,9 +26,9 @@ from bddtorque.bench.casadi_code import missing_for_casadi
 from bddtorque.bench.contenders import BASELINE, FLOATS, OWN_LOOP, VECTOR_BASELINE
 from bddtorque.bench.peers import TILE, vector_peer
 from bddtorque.bench.timing import COPIED, Report, Timing, machine, measure
+from bddtorque.dynamics.graph import Op
 from bddtorque.dynamics.robot_trace import trace_torques
 from bddtorque.evaluate.float_code import FloatPool
-from bddtorque.graph.graph import Op
 from bddtorque.model.model import Model
 from bddtorque.plan.float_plan import FloatPlan
 from bddtorque.plan.float_wires import Add, Fused, Multiply, Sine

@@ -17,17 +17,17 @@ import numpy as np
 from reporting import TIMED, Check, Rule, arguments, at_most, between, finish, near, save_figure, show_table, write_csv
 
 import bddtorque as bt
-from bddtorque.diagrams.forms import FORMS, Bits
-from bddtorque.diagrams.reduction import reduce
+from bddtorque.dynamics.tracer import Tracer
 from bddtorque.evaluate.machine import run_states
 from bddtorque.evaluate.program import assemble
-from bddtorque.graph.tracer import Tracer
 from bddtorque.model.source import RobotSource
 from bddtorque.plan.bound import compose
+from bddtorque.plan.forms import FORMS, Bits
+from bddtorque.plan.reduction import reduce
 from bddtorque.plan.tabulate import tabulate
-from bddtorque.planner.builder import Target
-from bddtorque.planner.cover import Choices, cover
 from bddtorque.spec import load_spec
+from bddtorque.targets.builder import Target
+from bddtorque.targets.tables.cover import Choices, cover
 
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt

@@ -21,12 +21,12 @@ import numpy as np
 from reporting import TIMED, Check, Rule, arguments, at_most, below, finish, save_figure, show_table, write_csv
 
 import bddtorque as bt
-from bddtorque.diagrams.choosing import candidate, choose_forms
-from bddtorque.diagrams.forms import FORMS, Bits, Form
-from bddtorque.diagrams.reduction import reduce
 from bddtorque.evaluate.machine import look_up
 from bddtorque.evaluate.program import block_pools
+from bddtorque.plan.forms import FORMS, Bits, Form
+from bddtorque.plan.reduction import reduce
 from bddtorque.plan.table import Table
+from bddtorque.targets.tables.choosing import candidate, choose_forms
 from bddtorque.words.kernels import half_up_shift
 
 matplotlib.use("Agg")

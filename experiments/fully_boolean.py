@@ -16,8 +16,8 @@ import numpy as np
 from reporting import Check, arguments, at_most, finish, save_figure, show_table, write_csv
 
 import bddtorque as bt
-from bddtorque.diagrams.forms import FORMS
-from bddtorque.diagrams.reduction import reduce
+from bddtorque.plan.forms import FORMS
+from bddtorque.plan.reduction import reduce
 from bddtorque.plan.table import Table
 from bddtorque.spec import load_spec
 from bddtorque.words import round_half_away

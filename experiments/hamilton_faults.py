@@ -23,8 +23,8 @@ from papers.timetables import (
 from reporting import Check, Rule, arguments, finish, save_figure, show_table, write_csv
 
 import bddtorque as bt
+from bddtorque.evaluate.scheduling import list_schedule
 from bddtorque.machines.hamilton.speculation_methods import NEW
-from bddtorque.schedule.scheduling import list_schedule
 
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt

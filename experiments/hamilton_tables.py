@@ -26,6 +26,7 @@ from reporting import Check, arguments, at_most, finish, save_figure, show_table
 
 import bddtorque as bt
 from bddtorque.dynamics.robot_trace import trace_torques
+from bddtorque.evaluate.scheduling import Schedule, list_schedule, longest_path
 from bddtorque.machines.hamilton.speculation_machine import SpeculativeMachine
 from bddtorque.machines.hamilton.speculation_methods import (
     BINDER_HERZOG,
@@ -36,7 +37,6 @@ from bddtorque.machines.hamilton.speculation_methods import (
     SERIAL,
     iterations_to_exact,
 )
-from bddtorque.schedule.scheduling import Schedule, list_schedule, longest_path
 
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt

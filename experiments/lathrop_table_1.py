@@ -15,11 +15,11 @@ from reporting import Check, arguments, finish, save_figure, show_table, write_c
 
 import bddtorque as bt
 from bddtorque.dynamics.term_trace import shortened, trace_terms
+from bddtorque.evaluate.scheduling import longest_path
 from bddtorque.machines.classics.horn_raibert import arithmetic_graph
 from bddtorque.machines.graph_tasks import tasks_of_graph
 from bddtorque.machines.lathrop.linear import linear_recursion
 from bddtorque.machines.lathrop.operation_counts import general_graph
-from bddtorque.schedule.scheduling import longest_path
 
 ROWS = {row.method: row for row in TABLE_1}
 FLOPS = {"sum": 1.0, "product": 1.0}

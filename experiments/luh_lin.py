@@ -18,8 +18,8 @@ from papers.serial_costs import LUH_LIN_CONCURRENCY
 from reporting import Check, Rule, arguments, below, finish, near, save_figure, show_table, write_csv
 
 import bddtorque as bt
+from bddtorque.evaluate.scheduling import list_schedule, longest_path
 from bddtorque.machines.lathrop.vector_program import Times
-from bddtorque.schedule.scheduling import list_schedule, longest_path
 
 RECORDED = {
     False: {"variable": (2.18, 2.57), "operation": (3.39, 3.93)},

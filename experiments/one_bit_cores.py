@@ -24,7 +24,7 @@ import numpy as np
 from reporting import Check, Rule, above, finish, near, parser, save_figure, show_table, write_csv
 
 import bddtorque as bt
-from bddtorque.bench.fpga_tools import DEVICES, build, missing_tools
+from bddtorque.export.fpga_tools import DEVICES, build, missing_tools
 from bddtorque.export.one_bit_clocks import count_clocks
 from bddtorque.export.one_bit_exporter import OneBitFiles, one_bit_files
 

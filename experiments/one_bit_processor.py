@@ -26,8 +26,8 @@ from papers.word_wide import (
 from reporting import Check, Rule, arguments, below, finish, near, save_figure, show_table, write_csv
 
 import bddtorque as bt
-from bddtorque.diagrams.bdd import Diagram
-from bddtorque.diagrams.forms.bits import Bits
+from bddtorque.plan.bdd import Diagram
+from bddtorque.plan.forms.bits import Bits
 from bddtorque.plan.table import Table
 from bddtorque.plan.wires import Lookup, Product
 

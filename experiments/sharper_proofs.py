@@ -20,7 +20,7 @@ from reporting import Check, arguments, below, finish, near, show_table, write_c
 
 import bddtorque as bt
 from bddtorque.compiler.origin import from_recursion
-from bddtorque.graph import node_ranges as ranges
+from bddtorque.dynamics import node_ranges as ranges
 from bddtorque.plan import bound
 from bddtorque.plan.plan import Plan
 from bddtorque.plan.reference import run_wires

@@ -27,24 +27,17 @@ from papers.gantt import draw_gantt
 from reporting import Check, Rule, above, arguments, finish, near, save_figure, show_table, write_csv
 
 import bddtorque as bt
+from bddtorque.base.processors import usable_processors
 from bddtorque.compiler.robot_draft import draft_of_robot
 from bddtorque.dynamics.robot_trace import trace_torques
+from bddtorque.evaluate.building import operations_of
+from bddtorque.evaluate.operations import BIT_SERIAL, WORD_STEPS, Costs
+from bddtorque.evaluate.scheduling import Task, list_schedule, longest_path
+from bddtorque.evaluate.spreading import Spreading, delayed, spread_bits, spread_terms
 from bddtorque.machines.comparison import lathrop, luh_lin, newton_euler, speculative
 from bddtorque.machines.cost_model import CostModel, bit_steps, word_steps
 from bddtorque.machines.graph_tasks import tasks_of_graph
-from bddtorque.schedule import (
-    BIT_SERIAL,
-    WORD_STEPS,
-    Costs,
-    Spreading,
-    delayed,
-    operations_of,
-    spread_bits,
-    spread_terms,
-)
-from bddtorque.schedule.scheduling import Task, list_schedule, longest_path
 from bddtorque.spec.loading import spec_and_robot
-from bddtorque.work import usable_processors
 
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt

@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from bddtorque.bench.c_call import MANIFEST, CCall
+from bddtorque.dynamics.graph import Graph, Op
+from bddtorque.export.c_call import MANIFEST, CCall
 from bddtorque.export.c_term import TermFunction
-from bddtorque.graph.graph import Graph, Op
 
 REPEATS = 2000
 

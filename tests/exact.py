@@ -8,7 +8,7 @@ from typing import Any
 import mpmath
 import numpy as np
 
-from bddtorque.graph.graph import Graph
+from bddtorque.dynamics.graph import Graph
 from bddtorque.words import Format
 from bddtorque.words.argument import Argument
 

@@ -13,8 +13,8 @@ from hypothesis import HealthCheck, given, settings
 from strategies import random_robot, robots
 
 import bddtorque as bt
+from bddtorque.base.caching import Cache
 from bddtorque.spec import load_spec
-from bddtorque.work import Cache
 
 
 def check(model, count=20_000):

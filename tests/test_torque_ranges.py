@@ -14,14 +14,14 @@ from strategies import robots, seeds
 
 import bddtorque as bt
 from bddtorque.compiler.torque_ranges import _needed, resolve_spec, round_up
-from bddtorque.laws.friction import Friction
-from bddtorque.laws.interpolant import Interpolant
-from bddtorque.laws.joint_friction import friction_reach
 from bddtorque.robots import load_robot
 from bddtorque.robots.robot import Robot
 from bddtorque.spec import JointSpec, Spec, load_spec
 from bddtorque.spec.loading import spec_and_robot
 from bddtorque.words.bounded import Interval
+from bddtorque.words.friction import Friction
+from bddtorque.words.interpolant import Interpolant
+from bddtorque.words.joint_friction import friction_reach
 
 FRICTIONS = (
     None,

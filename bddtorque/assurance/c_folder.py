@@ -17,7 +17,7 @@ from types import NoneType
 from typing import Any
 
 from bddtorque.base.errors import BddTorqueError
-from bddtorque.bench.c_call import MANIFEST
+from bddtorque.export.c_call import MANIFEST
 from bddtorque.export.c_interface import Interface
 from bddtorque.export.exporter import CFiles, c_files
 from bddtorque.model.model import Model

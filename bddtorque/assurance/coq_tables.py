@@ -12,7 +12,7 @@ from fractions import Fraction
 
 from bddtorque.assurance.lemmas import Ends
 from bddtorque.assurance.word_lemmas import WordLemmas
-from bddtorque.graph.graph import Op
+from bddtorque.dynamics.graph import Op
 from bddtorque.plan.blocks import Block, FunctionBlock
 from bddtorque.plan.table import Table
 from bddtorque.plan.wires import Lookup

@@ -23,6 +23,7 @@ from bddtorque.assurance.lemmas import Ends, GappaToolError, Prover
 from bddtorque.assurance.word_lemmas import WordLemmas
 from bddtorque.base.archive import read_file
 from bddtorque.base.errors import BddTorqueError, one_line
+from bddtorque.base.workers import NoProgress, Progress, step
 from bddtorque.compiler.draft import Draft, certify, within_floats
 from bddtorque.compiler.verify import Check, redraft, wrongly_stated
 from bddtorque.model.model import Model, from_bytes
@@ -32,7 +33,6 @@ from bddtorque.plan.bound import BlockFacts
 from bddtorque.plan.float_plan import FloatPlan
 from bddtorque.plan.tabulate import tabulate
 from bddtorque.proof.proved_bound import Parts
-from bddtorque.work import NoProgress, Progress, step
 
 
 @dataclass(frozen=True)

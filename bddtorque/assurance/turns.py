@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from bddtorque.assurance.lemmas import Hint, Lemma
-from bddtorque.graph.graph import Op, kept
+from bddtorque.dynamics.graph import Op, kept
 from bddtorque.plan.blocks import FunctionBlock
 from bddtorque.plan.bound import Angle, quarters_of
 from bddtorque.plan.plan import Plan

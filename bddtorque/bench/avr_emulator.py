@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 
 from bddtorque.base.errors import BddTorqueError, one_line
+from bddtorque.base.interrupts import scratch_folder
 from bddtorque.bench.binaries import SECONDS, Binary, Run, run_tool
-from bddtorque.bench.c_call import CCall
+from bddtorque.export.c_call import CCall
 from bddtorque.spec.chips import Chip
-from bddtorque.work.interrupts import scratch_folder
 
 LIBRARY = "libsimavr-dev libelf-dev"
 """Debian packages of simavr as a library."""

@@ -13,16 +13,17 @@ import numpy as np
 import numpy.typing as npt
 
 from bddtorque.base.errors import BddTorqueError
+from bddtorque.base.workers import NoProgress, Progress
 from bddtorque.bench.casadi_code import casadi_torques
 from bddtorque.bench.peers import PEERS, TABLE_BITS, TILE, peer, vector_peer
 from bddtorque.bench.table_sizes import Sizes, form_sizes, straight_sizes
 from bddtorque.dynamics.batch import inverse_dynamics
+from bddtorque.dynamics.graph import Op
 from bddtorque.dynamics.robot_trace import trace_torques
 from bddtorque.evaluate.float_straight import float_straight
 from bddtorque.evaluate.generated import plans_folder
 from bddtorque.evaluate.program import QUANTITIES
 from bddtorque.evaluate.straight import straight
-from bddtorque.graph.graph import Op
 from bddtorque.model.model import Model
 from bddtorque.plan.float_plan import FloatPlan
 from bddtorque.plan.float_reference import run_float_plan
@@ -31,7 +32,6 @@ from bddtorque.plan.reference import run_plan
 from bddtorque.robots.parts import Link
 from bddtorque.robots.robot import Robot
 from bddtorque.sweeps.states import random_words
-from bddtorque.work import NoProgress, Progress
 
 Words = npt.NDArray[np.int64]
 

@@ -20,12 +20,12 @@ import numpy as np
 import numpy.typing as npt
 
 from bddtorque.base.errors import BddTorqueError, one_line
+from bddtorque.base.interrupts import scratch_folder
 from bddtorque.bench.avr_emulator import LIBRARY, run_avr, runner
 from bddtorque.bench.binaries import Binary, run_tool
-from bddtorque.bench.c_call import CCall
 from bddtorque.bench.unicorn_emulator import LINKER_SCRIPT, run_unicorn
+from bddtorque.export.c_call import CCall
 from bddtorque.spec.chips import Chip, chip_named
-from bddtorque.work.interrupts import scratch_folder
 
 Words = npt.NDArray[np.int64]
 

@@ -23,7 +23,7 @@ from typing import Any
 import numba
 import numpy as np
 
-from bddtorque.graph.graph import Graph, Node, Op
+from bddtorque.dynamics.graph import Graph, Node, Op
 from bddtorque.words import Format, Formats
 
 PEERS = ("float64", "polynomial", "float32")

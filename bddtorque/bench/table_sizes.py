@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from bddtorque.diagrams.choosing import lower_blocks
 from bddtorque.evaluate.code_writer import Straight
 from bddtorque.evaluate.float_code import FloatPool
 from bddtorque.model.model import Model
@@ -12,6 +11,7 @@ from bddtorque.plan.float_plan import AnyPlan, FloatPlan
 from bddtorque.plan.float_wires import Sine
 from bddtorque.plan.plan_operations import look_ups
 from bddtorque.plan.wires import Lookup
+from bddtorque.targets.tables.choosing import lower_blocks
 
 LOAD = 4
 """Bytes of one load from a form of a block: words and places to go on at have 32 bits."""

@@ -13,12 +13,12 @@ from typing import Any
 import numba
 import numpy as np
 
+from bddtorque.base.workers import NoProgress, Progress, step
 from bddtorque.bench.contenders import BASELINE, VECTOR_BASELINE, Contender, contenders
 from bddtorque.bench.latency import Latency, latency
 from bddtorque.bench.table_sizes import Sizes
 from bddtorque.model.model import Model
 from bddtorque.sweeps.states import random_words
-from bddtorque.work import NoProgress, Progress, step
 
 LONG = 0.005
 """Seconds of a run beyond which it is not repeated."""

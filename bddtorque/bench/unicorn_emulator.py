@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from bddtorque.bench.binaries import Binary, Run
-from bddtorque.bench.c_call import CCall
 from bddtorque.bench.cycle_models import instruction_cost
+from bddtorque.export.c_call import CCall
 from bddtorque.spec.chips import Chip
 
 ROM, RAM, SIZE = 0x0010_0000, 0x2000_0000, 1 << 20

@@ -74,10 +74,10 @@ def ask_command(
     Every answer is labelled exact, or bracket: then both ends of it are proved. Without a question: the largest and the
     smallest value of every output, and how many states saturate it. Exit code 1 if --equal finds a difference.
     """
+    from bddtorque.base.workers import step
     from bddtorque.model.model import load
     from bddtorque.questions import Work
     from bddtorque.questions.asking import answers
-    from bddtorque.work import step
 
     if not 0 < work <= MOST_WORK:
         raise BddTorqueError(f"--work must be above 0 and at most {MOST_WORK:g} million steps, got {work:g}")

@@ -15,10 +15,10 @@ from bddtorque.cli.progress import COMPILE, ShownProgress
 if TYPE_CHECKING:
     from rich.table import Table
 
+    from bddtorque.bench.chip_bench import ChipFigures
+    from bddtorque.bench.fpga_bench import FpgaFigures
     from bddtorque.bench.quantity_timing import QuantityReport
     from bddtorque.bench.timing import Report
-    from bddtorque.export.chip_bench import ChipFigures
-    from bddtorque.export.fpga_bench import FpgaFigures
     from bddtorque.model.model import Model
 
 TARGETS = ("float", "tables")
@@ -136,8 +136,8 @@ def _bench_chips(
     source: str, chips: list[str], seed: int, io: int, chosen: dict[str, Any], workers: int | None, as_json: bool
 ) -> None:
     """Print what a model takes on emulated chips; a robot in integers is compiled for each of them."""
-    from bddtorque.export.chip_bench import STATES, bench_chips, recommendations
-    from bddtorque.work import step
+    from bddtorque.base.workers import step
+    from bddtorque.bench.chip_bench import STATES, bench_chips, recommendations
 
     if chosen["target"] == "integer":
         groups = [([name], {**chosen, "chip": name}) for name in chips]
@@ -176,9 +176,9 @@ def _bench_fpgas(
     as_json: bool,
 ) -> None:
     """Print what a model takes on FPGAs; a robot is compiled in integers, for logic, unless told otherwise."""
-    from bddtorque.bench.fpga_tools import device_named
-    from bddtorque.export.fpga_bench import bench_fpga
-    from bddtorque.work import step
+    from bddtorque.base.workers import step
+    from bddtorque.bench.fpga_bench import bench_fpga
+    from bddtorque.export.fpga_tools import device_named
 
     for name in fpgas:  # before anything is compiled
         device_named(name)

@@ -120,8 +120,8 @@ def _estimates(model: Model, progress: ShownProgress) -> tuple[list[TorqueRange]
     """Return the ranges of the torques and the costs by target; none for other quantities."""
     if not model.spec.is_torque:
         return [], []
+    from bddtorque.base.workers import step
     from bddtorque.bench.target_costs import target_costs
-    from bddtorque.work import step
 
     with step(progress, "estimating ranges and the cost of other targets"):
         return list(model.certificate.ranges), list(target_costs(model))
@@ -129,15 +129,15 @@ def _estimates(model: Model, progress: ShownProgress) -> tuple[list[TorqueRange]
 
 def _with_advice(model: Model, notes: list[str], progress: ShownProgress) -> list[str]:
     """Return the notes, and for a chip without a multiplier which target to take: measured, where its tools are."""
+    from bddtorque.base.workers import step
     from bddtorque.bench import emulation
     from bddtorque.compiler.compiling import chip_notes
     from bddtorque.spec.chips import chip_named
-    from bddtorque.work import step
 
     asking = chip_notes(model.spec.chip)
     if not asking or not model.spec.is_torque or emulation.missing_tools(str(model.spec.chip)):
         return notes
-    from bddtorque.export.chip_bench import compare_targets
+    from bddtorque.bench.chip_bench import compare_targets
 
     chip = chip_named(str(model.spec.chip))
     with step(progress, f"measuring tables and integers on {chip.name}"):
@@ -176,8 +176,8 @@ def timed_compile(
     """Compile, and return the model with its report: times, cold start, blocks from the cache, memory."""
     from numba.core import event
 
+    from bddtorque.base.processors import usable_processors
     from bddtorque.compiler.compiling import compile as compile_model
-    from bddtorque.work import usable_processors
 
     ready = time.perf_counter()
     with event.install_recorder("numba:compile") as recorder, opt.cluster(dask) as executor:
@@ -212,7 +212,7 @@ def _compile_data(file: Path, path: Path, words: list[str], rules: dict[str, Any
     """Compile a file of samples, write it, and show what was made."""
     from bddtorque.compiler.function_words import DEFAULT_BITS
     from bddtorque.compiler.sample_compiling import compile_samples
-    from bddtorque.laws.samples import read_samples
+    from bddtorque.words.samples import read_samples
 
     expected = "COLUMN=BITS, COLUMN=BITS:LOW:HIGH, COLUMN=BITS:REACH or COLUMN=BITS:angle, each column once"
     asked = opt.read_named(words, "--word", expected, _word)

@@ -200,8 +200,8 @@ def _export_circuit(
     model: Model, folder: Path, bitstream: str | None, as_json: bool, one_bit: bool, **options: Any
 ) -> dict[str, Any]:
     """Write a circuit, and a bit stream where one is asked for, and return what was written."""
-    from bddtorque.bench.fpga_tools import build, device_named, missing_tools
     from bddtorque.export import export_one_bit, export_verilog
+    from bddtorque.export.fpga_tools import build, device_named, missing_tools
 
     device = None if bitstream is None else device_named(bitstream)
     if device is not None and (lacking := missing_tools(device, bitstream=True)):

@@ -22,9 +22,9 @@ from bddtorque.base.reading import opened
 from bddtorque.base.writing import check_writable
 
 if TYPE_CHECKING:
+    from bddtorque.base.cluster import ClusterExecutor
     from bddtorque.cli.progress import ShownProgress
     from bddtorque.model.model import Model
-    from bddtorque.work.cluster import ClusterExecutor
 
 Value = TypeVar("Value")
 
@@ -258,7 +258,7 @@ def cluster(address: str | None) -> Iterator[ClusterExecutor | None]:
     if address is None:
         yield None
         return
-    from bddtorque.work.cluster import connected
+    from bddtorque.base.cluster import connected
 
     with connected(address, name="--dask") as executor:
         yield executor

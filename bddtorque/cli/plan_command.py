@@ -37,13 +37,13 @@ def plan_command(
     """
     check_source(spec)
     opt.check_outputs({"-o": out})
-    from bddtorque.compiler.float_plan_text import float_plan_text
+    from bddtorque.base.workers import step
     from bddtorque.compiler.pinning import plan_to_plain, save_plan
-    from bddtorque.compiler.plan_text import plan_text
     from bddtorque.compiler.robot_draft import draft_of_robot
     from bddtorque.plan.float_plan import FloatPlan
     from bddtorque.spec.loading import spec_and_robot
-    from bddtorque.work import step
+    from bddtorque.targets.float.float_plan_text import float_plan_text
+    from bddtorque.targets.plan_text import plan_text
 
     given, robot, notes = spec_and_robot(spec, chosen)
     with ShownProgress("plan") as progress, step(progress, f"planning {robot.name}"):

@@ -10,13 +10,13 @@ from rich.table import Table
 from bddtorque.base.errors import BddTorqueError
 from bddtorque.base.sizes import bits_text, counted
 from bddtorque.cli.console import grid, plain_table, show
-from bddtorque.diagrams.choosing import Choice, choose_forms
-from bddtorque.diagrams.engine import CuddEngine
-from bddtorque.diagrams.forms import FORMS
 from bddtorque.plan.blocks import output_format
+from bddtorque.plan.engine import CuddEngine
 from bddtorque.plan.float_plan import FloatPlan
+from bddtorque.plan.forms import FORMS
 from bddtorque.plan.integer_widths import wide_operations
 from bddtorque.plan.wires import Product
+from bddtorque.targets.tables.choosing import Choice, choose_forms
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

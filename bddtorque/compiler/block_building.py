@@ -10,17 +10,18 @@ import numpy as np
 
 from bddtorque.base.errors import BddTorqueError
 from bddtorque.base.sizes import format_size
-from bddtorque.diagrams.bdd import Diagram
-from bddtorque.diagrams.consing import MemoryLimit, memory_needed
-from bddtorque.diagrams.forms import Bits, check_form
-from bddtorque.diagrams.reduction import reduce
+from bddtorque.base.tasks import Task
+from bddtorque.base.workers import Workers
+from bddtorque.plan.bdd import Diagram
 from bddtorque.plan.blocks import Block, GivenBlock, block_key, output_format
 from bddtorque.plan.bound import BlockFacts
+from bddtorque.plan.consing import MemoryLimit, memory_needed
 from bddtorque.plan.float_plan import AnyPlan
+from bddtorque.plan.forms import Bits, check_form
+from bddtorque.plan.reduction import reduce
 from bddtorque.plan.table import Table, word_dtype
 from bddtorque.plan.tabulate import memory_needed as tabulating_memory
 from bddtorque.plan.tabulate import tabulate
-from bddtorque.work import Task, Workers
 
 SECONDS_PER_BLOCK, SECONDS_PER_ROW = 0.05, 3e-6
 """About what a block takes on one processor; for what is shown of progress only."""

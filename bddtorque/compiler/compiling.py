@@ -11,6 +11,9 @@ from contextlib import nullcontext
 from os import PathLike
 from typing import Unpack
 
+from bddtorque.base.caching import Cache, cache_named
+from bddtorque.base.processors import usable_processors
+from bddtorque.base.workers import NoProgress, Progress, Workers, step
 from bddtorque.compiler.block_building import build_blocks, check_memory
 from bddtorque.compiler.draft import Draft, certify, check_accuracy, within_floats
 from bddtorque.compiler.pinning import check_pinned, load_plan
@@ -22,7 +25,6 @@ from bddtorque.plan.float_plan import AnyPlan
 from bddtorque.spec.chips import chip_named
 from bddtorque.spec.compile_options import CompileOptions
 from bddtorque.spec.loading import Source, spec_and_robot
-from bddtorque.work import Cache, NoProgress, Progress, Workers, cache_named, step, usable_processors
 
 
 def compile(
@@ -47,7 +49,7 @@ def compile(
         Number of processes; all available processors by default. With `executor`: how many blocks to submit at a time.
     executor
         Any `concurrent.futures.Executor` that builds the blocks instead: threads, processes or a cluster
-        (`bddtorque.work.cluster.connected`). The model is the same. The executor stays open.
+        (`bddtorque.base.cluster.connected`). The model is the same. The executor stays open.
     cache
         Where finished blocks are kept: ``"default"``, a `Cache`, or None for no cache.
     progress

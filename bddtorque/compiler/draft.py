@@ -18,10 +18,10 @@ from bddtorque.plan.bound import BlockFacts, OutputBound, compose, planned_facts
 from bddtorque.plan.float_bound import compose_floats
 from bddtorque.plan.float_plan import AnyPlan, FloatPlan
 from bddtorque.plan.table import Table
-from bddtorque.planner.builder import Target
 from bddtorque.proof.certificate import Certificate
 from bddtorque.proof.proved_bound import ROBOT, Parts, ProvedBound, Saturation
 from bddtorque.proof.saturation import Witness, judge, judge_words
+from bddtorque.targets.builder import Target
 from bddtorque.words import Format
 from bddtorque.words.bounded import ROOM, Interval
 from bddtorque.words.integer_range import wrap

@@ -10,6 +10,7 @@ from typing import Any
 from bddtorque.base.errors import BddTorqueError
 from bddtorque.base.plain import choice
 from bddtorque.base.sizes import parse_size
+from bddtorque.base.workers import Workers
 from bddtorque.compiler.compiling import finish_model
 from bddtorque.compiler.draft import Draft
 from bddtorque.compiler.function_draft import (
@@ -22,12 +23,11 @@ from bddtorque.compiler.function_draft import (
 )
 from bddtorque.compiler.function_tracing import UntraceableError, largest_off, traced
 from bddtorque.compiler.function_words import asked_inputs, asked_output
-from bddtorque.graph.graph import Graph
-from bddtorque.laws.law import Law
+from bddtorque.dynamics.graph import Graph
 from bddtorque.model.exhaustive import float_values
 from bddtorque.model.model import Model
 from bddtorque.model.source import FUNCTION_MEMORY
-from bddtorque.work import Workers
+from bddtorque.words.law import Law
 
 TRACES = ("auto", "traced", "float")
 

@@ -20,10 +20,9 @@ from bddtorque.base.errors import BddTorqueError
 from bddtorque.base.plain import choice, real, whole
 from bddtorque.compiler.draft import Draft, target_of
 from bddtorque.compiler.function_words import Asked
-from bddtorque.graph.graph import Graph
-from bddtorque.graph.node_ranges import node_ranges, output_ranges
-from bddtorque.graph.tracer import Number, Tracer
-from bddtorque.laws.law import Law
+from bddtorque.dynamics.graph import Graph
+from bddtorque.dynamics.node_ranges import node_ranges, output_ranges
+from bddtorque.dynamics.tracer import Number, Tracer
 from bddtorque.model.exhaustive import grid_values
 from bddtorque.model.model import Model
 from bddtorque.model.source import FunctionSource
@@ -32,19 +31,20 @@ from bddtorque.plan.float_plan import AnyPlan
 from bddtorque.plan.plan import Plan, check_widths
 from bddtorque.plan.table import Table
 from bddtorque.plan.wires import Input, Lookup, Output, Wire
-from bddtorque.planner.angles import with_angle_sums
-from bddtorque.planner.budget import plan_network
-from bddtorque.planner.builder import Target
-from bddtorque.planner.float_planner import plan_floats
-from bddtorque.planner.integer_planner import plan_integers
 from bddtorque.proof.folding import folding_errors
 from bddtorque.spec.chips import chip_named
 from bddtorque.spec.field_values import as_chip, as_target
 from bddtorque.spec.resolve import ANY_CHIP
+from bddtorque.targets.angles import with_angle_sums
+from bddtorque.targets.builder import Target
+from bddtorque.targets.float.float_planner import plan_floats
+from bddtorque.targets.integer.integer_planner import plan_integers
+from bddtorque.targets.tables.budget import plan_network
 from bddtorque.words import Format
 from bddtorque.words.argument import Argument, argument_of, intervals
 from bddtorque.words.bounded import ROOM, TIE_WINDOW, ULP, Interval, IntervalArithmetic
 from bddtorque.words.integer_range import Range
+from bddtorque.words.law import Law
 from bddtorque.words.rounding import half_up, nearest_words, round_half_away
 
 Floats = npt.NDArray[np.float64]

@@ -14,8 +14,8 @@ from typing import Any, NoReturn
 import numpy as np
 import numpy.typing as npt
 
-from bddtorque.graph.graph import Graph
-from bddtorque.graph.tracer import Number, Traced, Tracer
+from bddtorque.dynamics.graph import Graph
+from bddtorque.dynamics.tracer import Number, Traced, Tracer
 from bddtorque.model.exhaustive import value_at
 from bddtorque.words import Format
 

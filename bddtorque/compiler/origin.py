@@ -10,12 +10,12 @@ import numpy.typing as npt
 
 from bddtorque.dynamics.chain import chain_of
 from bddtorque.dynamics.coupling import refuse_uncompilable
+from bddtorque.dynamics.graph import Graph
+from bddtorque.dynamics.node_ranges import node_ranges
 from bddtorque.dynamics.regroup import Regrouped, regrouped
 from bddtorque.dynamics.robot_trace import trace_chain
 from bddtorque.dynamics.term_trace import traced_terms
 from bddtorque.dynamics.terms import Terms
-from bddtorque.graph.graph import Graph
-from bddtorque.graph.node_ranges import node_ranges
 from bddtorque.proof.folding import folding_errors
 from bddtorque.proof.recursion_truth import recursion_errors
 from bddtorque.proof.term_truth import term_errors

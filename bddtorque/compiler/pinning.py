@@ -15,13 +15,13 @@ from typing import Any
 from bddtorque.base.errors import BddTorqueError, one_line
 from bddtorque.base.reading import read_whole
 from bddtorque.base.writing import write_whole
-from bddtorque.diagrams.cost import block_candidates, product_candidates
 from bddtorque.plan.blocks import Block, output_format
 from bddtorque.plan.bound import OutputBound
 from bddtorque.plan.float_plan import AnyPlan, FloatPlan, float_plan_from_plain
 from bddtorque.plan.float_wires import FloatOutput
 from bddtorque.plan.plan_data import plan_from_plain
 from bddtorque.plan.wires import Output, Product
+from bddtorque.targets.tables.cost import block_candidates, product_candidates
 
 FORMAT, VERSION = "bddtorque plan", 1
 LARGEST_FILE = 64 * 2**20

@@ -11,25 +11,25 @@ import numpy as np
 from bddtorque.base.errors import BddTorqueError
 from bddtorque.compiler.draft import Draft, target_of, within_floats
 from bddtorque.compiler.quantity_origin import TORQUES, QuantityOrigin, origins_of
-from bddtorque.compiler.target_plans import TracedOutputs, plan_for_target
 from bddtorque.compiler.torque_ranges import round_up, with_room
 from bddtorque.dynamics.coupling import refuse_ambiguous_turns
-from bddtorque.laws.interpolant import Interpolant
-from bddtorque.laws.joint_friction import friction_reach
-from bddtorque.laws.samples import check_reach
 from bddtorque.model.quantity_words import difference_names, input_arrays, law_gains, output_arrays
 from bddtorque.model.source import QuantitySource, RobotSource
 from bddtorque.plan.float_plan import AnyPlan, FloatPlan
 from bddtorque.plan.wires import AngleSum, Input
-from bddtorque.planner.float_planner import LawTerm
 from bddtorque.proof.proved_bound import QUANTITY
 from bddtorque.proof.torque_reach import MARGIN, MOST_JOINTS_IN_TERMS
 from bddtorque.robots.robot import Robot
 from bddtorque.spec import JointSpec, Ranges, Spec
 from bddtorque.spec.records import PayloadBox
 from bddtorque.spec.resolve import stated_joints, torque_bits
+from bddtorque.targets.float.float_planner import LawTerm
+from bddtorque.targets.target_plans import TracedOutputs, plan_for_target
 from bddtorque.words.bounded import ROOM, Interval
+from bddtorque.words.interpolant import Interpolant
+from bddtorque.words.joint_friction import friction_reach
 from bddtorque.words.named_arrays import NamedArrays
+from bddtorque.words.samples import check_reach
 
 RUBBING = ("torque", "bias", "law")
 """Quantities that friction is a part of."""

@@ -19,9 +19,9 @@ from bddtorque.base.errors import BddTorqueError
 from bddtorque.compiler.origin import Origin, from_recursion, from_terms, rounded_up
 from bddtorque.dynamics.coupling import refuse_uncompilable
 from bddtorque.dynamics.exact_trace import trace_jacobian, trace_payload_torques, trace_pose
-from bddtorque.graph.graph import Graph
-from bddtorque.graph.node_ranges import node_ranges, output_ranges
-from bddtorque.graph.tracer import Exact, ExactTracer, Number, traced_inputs
+from bddtorque.dynamics.graph import Graph
+from bddtorque.dynamics.node_ranges import node_ranges, output_ranges
+from bddtorque.dynamics.tracer import Exact, ExactTracer, Number, traced_inputs
 from bddtorque.model.quantity_words import (
     difference_names,
     jacobian_labels,

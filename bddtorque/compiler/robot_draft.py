@@ -9,17 +9,17 @@ from bddtorque.base.errors import BddTorqueError
 from bddtorque.compiler.draft import Draft, target_of
 from bddtorque.compiler.origin import Origin, from_recursion, from_terms
 from bddtorque.compiler.quantity_draft import draft_of_quantity, joint_frictions
-from bddtorque.compiler.target_plans import TracedOutputs, check_target, plan_for_target, with_laws
 from bddtorque.compiler.torque_ranges import resolve_spec
 from bddtorque.dynamics.coupling import refuse_ambiguous_turns
 from bddtorque.model.source import RobotSource
 from bddtorque.plan.float_plan import FloatPlan
-from bddtorque.planner.budget import plan_by_paper
-from bddtorque.planner.builder import Target
-from bddtorque.planner.cover import extra_bits, summand_counts
-from bddtorque.planner.float_planner import plan_floats
 from bddtorque.robots.robot import Robot
 from bddtorque.spec import InputBits, Spec
+from bddtorque.targets.builder import Target
+from bddtorque.targets.float.float_planner import plan_floats
+from bddtorque.targets.tables.budget import plan_by_paper
+from bddtorque.targets.tables.cover import extra_bits, summand_counts
+from bddtorque.targets.target_plans import TracedOutputs, check_target, plan_for_target, with_laws
 from bddtorque.words.bounded import ROOM
 
 FEW_JOINTS = 3

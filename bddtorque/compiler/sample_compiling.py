@@ -12,10 +12,14 @@ from typing import Any
 from bddtorque.base.errors import BddTorqueError
 from bddtorque.base.plain import choice, real
 from bddtorque.base.sizes import parse_size
+from bddtorque.base.workers import Workers
 from bddtorque.compiler.compiling import finish_model
 from bddtorque.compiler.function_draft import BLOCK_BITS, Request, check_bits, draft_of_law
 from bddtorque.compiler.function_words import DEFAULT_BITS, Asked, asked_inputs, asked_output, asked_word
-from bddtorque.laws.samples import (
+from bddtorque.model.model import Model
+from bddtorque.model.source import FUNCTION_MEMORY
+from bddtorque.words import Format
+from bddtorque.words.samples import (
     DUPLICATES,
     EXTRAPOLATIONS,
     GAPS,
@@ -25,10 +29,6 @@ from bddtorque.laws.samples import (
     merged,
     read_samples,
 )
-from bddtorque.model.model import Model
-from bddtorque.model.source import FUNCTION_MEMORY
-from bddtorque.words import Format
-from bddtorque.work import Workers
 
 
 def compile_samples(

@@ -20,21 +20,23 @@ import numpy as np
 
 from bddtorque.base.archive import read_file
 from bddtorque.base.errors import BddTorqueError, one_line
+from bddtorque.base.lending import WorkError
+from bddtorque.base.tasks import Task
+from bddtorque.base.workers import Progress, Workers, step
 from bddtorque.compiler.draft import Draft, certify, within_floats
 from bddtorque.compiler.function_draft import draft_again
 from bddtorque.compiler.robot_draft import draft_of_robot
-from bddtorque.diagrams.bdd import build
-from bddtorque.diagrams.forms import FORMS, lower
-from bddtorque.graph.graph import Op
+from bddtorque.dynamics.graph import Op
 from bddtorque.model.model import Model, from_bytes, to_bytes
 from bddtorque.model.source import FunctionSource
+from bddtorque.plan.bdd import build
 from bddtorque.plan.blocks import Block, GivenBlock, output_format
 from bddtorque.plan.bound import BlockFacts
+from bddtorque.plan.forms import FORMS, lower
 from bddtorque.plan.table import Table
 from bddtorque.plan.tabulate import tabulate
 from bddtorque.proof.certificate import Certificate
 from bddtorque.spec.loading import as_specified
-from bddtorque.work import Progress, Task, WorkError, Workers, step
 
 
 @dataclass(frozen=True)

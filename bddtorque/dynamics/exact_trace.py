@@ -15,7 +15,7 @@ from bddtorque.base.plain import Vector
 from bddtorque.dynamics.chain import Array, Chain, chain_of
 from bddtorque.dynamics.coupling import drive_torques, member_motion, member_positions
 from bddtorque.dynamics.newton_euler import WRENCH, add, cross, newton_euler
-from bddtorque.graph.tracer import Exact, ExactTracer, Number, traced_inputs
+from bddtorque.dynamics.tracer import Exact, ExactTracer, Number, traced_inputs
 from bddtorque.robots.parts import Link
 from bddtorque.robots.robot import Robot
 

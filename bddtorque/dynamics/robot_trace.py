@@ -7,10 +7,10 @@ import numpy.typing as npt
 
 from bddtorque.dynamics.chain import Chain, chain_of
 from bddtorque.dynamics.coupling import drive_torques
+from bddtorque.dynamics.graph import Graph
 from bddtorque.dynamics.newton_euler import WRENCH, newton_euler
 from bddtorque.dynamics.regroup import regrouped
-from bddtorque.graph.graph import Graph
-from bddtorque.graph.tracer import Tracer, traced_inputs
+from bddtorque.dynamics.tracer import Tracer, traced_inputs
 from bddtorque.robots.library import RobotLike, load_robot
 
 

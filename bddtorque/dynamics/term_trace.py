@@ -11,9 +11,9 @@ import numpy as np
 
 from bddtorque.base.errors import BddTorqueError
 from bddtorque.dynamics.batch import Floats
+from bddtorque.dynamics.graph import Graph
 from bddtorque.dynamics.terms import Expansion, Terms, known_terms
-from bddtorque.graph.graph import Graph
-from bddtorque.graph.tracer import Number, Tracer
+from bddtorque.dynamics.tracer import Number, Tracer
 from bddtorque.robots.robot import Robot
 
 MOST_HARMONICS = 20_000

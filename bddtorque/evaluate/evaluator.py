@@ -10,6 +10,8 @@ import numpy.typing as npt
 
 from bddtorque.base.errors import BddTorqueError, not_among
 from bddtorque.base.jit import DISABLE_JIT
+from bddtorque.base.processors import checked_processors
+from bddtorque.base.workers import NoProgress, Progress, step
 from bddtorque.evaluate.float_batches import FloatBatches, float_calls
 from bddtorque.evaluate.inline import array_kernel, word_kernel
 from bddtorque.evaluate.kinds import OnRange, SpreadBy, choose_form, make_runner
@@ -29,9 +31,6 @@ from bddtorque.evaluate.state_arrays import (
 )
 from bddtorque.evaluate.team import Team
 from bddtorque.words.named_arrays import NamedArrays
-from bddtorque.work import Progress, step
-from bddtorque.work.processors import checked_processors
-from bddtorque.work.workers import NoProgress
 
 Integers = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
@@ -94,7 +93,7 @@ class Evaluator:
     spread
         For ``"parallel"``: what they share. ``"states"``: a batch is cut into one piece per processor, but no more
         pieces than cores. ``"terms"`` and ``"bits"``: all processors work on each single state, on whole terms of the
-        torques or on everything that can run side by side, as scheduled by `bddtorque.schedule.schedule_model`. The
+        torques or on everything that can run side by side, as scheduled by `evaluate/spreading.py`. The
         form is then ``"lockstep"`` by default and cannot be ``"straight"``.
 
     Attributes

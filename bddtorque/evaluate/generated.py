@@ -20,9 +20,9 @@ from functools import cache
 from pathlib import Path
 from types import ModuleType
 
+from bddtorque.base.caching import cache_directory
 from bddtorque.base.errors import BddTorqueError
 from bddtorque.base.writing import write_whole
-from bddtorque.work.caching import cache_directory
 
 _making = threading.Lock()
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Literal, get_args
 
 from bddtorque.base.errors import BddTorqueError, not_among, unknown
-from bddtorque.diagrams.forms import BIT_FORMS, WORD_FORMS
+from bddtorque.base.processors import usable_processors
 from bddtorque.evaluate.runners import Compiled, Interpreted, Runnable, Runner, Spread, runs_straight
 from bddtorque.evaluate.team import Team, choose_spreading
 from bddtorque.plan.float_plan import plan_in_words
-from bddtorque.work.processors import usable_processors
+from bddtorque.plan.forms import BIT_FORMS, WORD_FORMS
 
 OnRange = Literal["warn", "saturate", "raise"]
 SpreadBy = Literal["states", "terms", "bits"]

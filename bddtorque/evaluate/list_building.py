@@ -15,12 +15,12 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from bddtorque.base.errors import BddTorqueError
-from bddtorque.diagrams.forms.lockstep import LANES
+from bddtorque.evaluate.operations import Operation
 from bddtorque.evaluate.processor_lists import COLUMNS, KINDS, LINE, POST, SQUARES, WAIT, ProcessorLists
 from bddtorque.evaluate.program import BITS, INPUT, LOCKSTEP, Program
-from bddtorque.schedule.operations import Operation
-from bddtorque.schedule.spreading import Spreading
-from bddtorque.schedule.wiring import Word
+from bddtorque.evaluate.spreading import Spreading
+from bddtorque.evaluate.wiring import Word
+from bddtorque.plan.forms.lockstep import LANES
 
 Slot = tuple[str, object]
 """A place in memory before it has a number: an input, the constant 1, or the result of an instruction."""

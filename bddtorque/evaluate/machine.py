@@ -12,11 +12,6 @@ from typing import Any
 import numpy as np
 
 from bddtorque.base.jit import inlined, merged, uncounted
-from bddtorque.diagrams.forms.classes import class_place
-from bddtorque.diagrams.forms.edge_valued import walk_weights
-from bddtorque.diagrams.forms.folded import look_up_folded
-from bddtorque.diagrams.forms.lockstep import walk_lanes
-from bddtorque.diagrams.forms.radix import walk_digits
 from bddtorque.evaluate.pointers import array_at, space_of
 from bddtorque.evaluate.program import (
     ANGLE_SUM,
@@ -38,6 +33,11 @@ from bddtorque.evaluate.program import (
     SUM,
     Program,
 )
+from bddtorque.plan.forms.classes import class_place
+from bddtorque.plan.forms.edge_valued import walk_weights
+from bddtorque.plan.forms.folded import look_up_folded
+from bddtorque.plan.forms.lockstep import walk_lanes
+from bddtorque.plan.forms.radix import walk_digits
 from bddtorque.words.kernels import half_up_shift
 
 Array = Any

@@ -34,7 +34,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bddtorque.base.errors import BddTorqueError
-from bddtorque.diagrams.forms import (
+from bddtorque.plan.forms import (
     Bits,
     Classes,
     Dense,

@@ -19,9 +19,6 @@ from numba.np.numpy_support import from_dtype
 
 from bddtorque.base.errors import BddTorqueError
 from bddtorque.base.jit import DISABLE_JIT
-from bddtorque.diagrams.bdd import Diagram
-from bddtorque.diagrams.choosing import lower_blocks
-from bddtorque.diagrams.forms import check_form
 from bddtorque.evaluate.float_straight import float_straight
 from bddtorque.evaluate.generated import plans_folder
 from bddtorque.evaluate.helping_threads import HelpingThreads
@@ -44,8 +41,11 @@ from bddtorque.evaluate.single import (
     plan_single,
 )
 from bddtorque.evaluate.straight import straight
+from bddtorque.plan.bdd import Diagram
 from bddtorque.plan.float_plan import AnyPlan, FloatPlan, plan_in_words
+from bddtorque.plan.forms import check_form
 from bddtorque.plan.table import Table
+from bddtorque.targets.tables.choosing import lower_blocks
 from bddtorque.words import Formats
 
 Integers = npt.NDArray[np.int64]

@@ -22,11 +22,11 @@ import numpy.typing as npt
 from numba import types
 
 from bddtorque.base.jit import DISABLE_JIT
-from bddtorque.diagrams.forms import BIT_FORMS
 from bddtorque.evaluate import team_kernel as kernel
 from bddtorque.evaluate.atomics import other_cores, yielding_function
 from bddtorque.evaluate.list_building import processor_lists
 from bddtorque.evaluate.machine import program_book, run_program
+from bddtorque.evaluate.operations import Costs
 from bddtorque.evaluate.pointers import array_at, entry
 from bddtorque.evaluate.processor_lists import LINE, ProcessorLists
 from bddtorque.evaluate.runners import NOTHING, Interpreted, Runnable, plan_kinds, plan_places
@@ -44,7 +44,8 @@ from bddtorque.evaluate.single import (
     run_words,
     single_calls,
 )
-from bddtorque.schedule import Costs, Spreading, Way, delayed, schedule_model
+from bddtorque.evaluate.spreading import Spreading, Way, delayed, schedule_model
+from bddtorque.plan.forms import BIT_FORMS
 
 Integers = npt.NDArray[np.int64]
 

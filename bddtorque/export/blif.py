@@ -14,10 +14,10 @@ from pathlib import Path
 from bddtorque.base.errors import BddTorqueError
 from bddtorque.base.version import __version__
 from bddtorque.base.writing import write_whole
-from bddtorque.diagrams.bdd import Diagram
 from bddtorque.export.c_names import prefix_of, safe_names
 from bddtorque.export.netlist import MUX, MUX_INVERTED, NOT, XOR, ZERO, Netlist, Word, constant, unsigned
 from bddtorque.model.model import Model
+from bddtorque.plan.bdd import Diagram
 from bddtorque.plan.blocks import ProductBlock, SquareBlock, output_format
 from bddtorque.plan.plan import Plan
 from bddtorque.plan.wires import Algebra, AngleSum, Input, Lookup, Output, Product, Sum

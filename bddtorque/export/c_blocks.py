@@ -15,8 +15,10 @@ import numpy as np
 
 from bddtorque.base.errors import BddTorqueError
 from bddtorque.base.plain import choice
-from bddtorque.diagrams.choosing import lower_blocks
-from bddtorque.diagrams.forms import (
+from bddtorque.export.c_ifs import check_tests, if_code
+from bddtorque.export.c_text import ConstantArray, constant_array, statement, unsigned
+from bddtorque.model.model import Model
+from bddtorque.plan.forms import (
     WORD_FORMS,
     Bits,
     Classes,
@@ -27,10 +29,8 @@ from bddtorque.diagrams.forms import (
     MultiTerminal,
     Radix,
 )
-from bddtorque.export.c_ifs import check_tests, if_code
-from bddtorque.export.c_text import ConstantArray, constant_array, statement, unsigned
-from bddtorque.model.model import Model
 from bddtorque.spec.chips import Chip
+from bddtorque.targets.tables.choosing import lower_blocks
 
 EXPORTED_FORMS = ("chosen", *WORD_FORMS, "bits", "ifs")
 """The forms a block can be exported in; ``chosen`` is for each block the one of least cost within the memory, ``ifs``

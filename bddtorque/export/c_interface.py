@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from bddtorque.base.errors import BddTorqueError
-from bddtorque.bench.c_call import CCall
 from bddtorque.evaluate.program import QUANTITIES
+from bddtorque.export.c_call import CCall
 from bddtorque.export.c_names import safe_names
 from bddtorque.model.model import Model
 from bddtorque.model.source import QuantitySource, RobotSource

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from bddtorque.base.errors import BddTorqueError, one_line
-from bddtorque.bench.c_call import CCall
+from bddtorque.base.interrupts import scratch_folder
+from bddtorque.export.c_call import CCall
 from bddtorque.spec.chips import Chip
-from bddtorque.work.interrupts import scratch_folder
 
 FLAGS = ("-std=gnu99", "-O2", "-ffp-contract=off", "-fno-asynchronous-unwind-tables")
 """Tables by which a debugger or C++ would unwind the stack are no part of what runs."""

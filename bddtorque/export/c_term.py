@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from bddtorque.base.errors import BddTorqueError, nearest
 from bddtorque.base.version import __version__
-from bddtorque.bench.c_call import CCall
+from bddtorque.export.c_call import CCall
 from bddtorque.export.c_header import word_meaning
 from bddtorque.export.c_interface import Interface
 from bddtorque.export.c_names import safe_unit

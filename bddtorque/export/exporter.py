@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from bddtorque.base.errors import BddTorqueError
-from bddtorque.bench.c_call import CCall
 from bddtorque.export.c_blocks import BlockCode, block_codes
+from bddtorque.export.c_call import CCall
 from bddtorque.export.c_float_steps import float_steps
 from bddtorque.export.c_floats import floats_text
 from bddtorque.export.c_header import header_text

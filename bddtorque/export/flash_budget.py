@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from bddtorque.base.errors import BddTorqueError
-from bddtorque.diagrams.loads import BudgetError
 from bddtorque.export.c_steps import Steps
 from bddtorque.model.model import Model
+from bddtorque.plan.loads import BudgetError
 from bddtorque.spec.chips import Chip
 from bddtorque.spec.field_values import as_flash
 

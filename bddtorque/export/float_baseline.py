@@ -10,13 +10,13 @@ import math
 
 import numpy as np
 
+from bddtorque.dynamics.graph import Graph, Op
 from bddtorque.dynamics.robot_trace import trace_torques
 from bddtorque.export.c_helpers import used_helpers
 from bddtorque.export.c_inputs import take_inputs
 from bddtorque.export.c_interface import Interface
 from bddtorque.export.c_sums import Value
 from bddtorque.export.c_text import ConstantArray, integer, real, unsigned
-from bddtorque.graph.graph import Graph, Op
 from bddtorque.model.model import Model
 from bddtorque.words import Format
 from bddtorque.words.integer_range import word_range

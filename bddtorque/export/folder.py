@@ -12,7 +12,7 @@ from bddtorque.base.errors import BddTorqueError, one_line
 from bddtorque.base.overwriting import refuse_overwriting
 from bddtorque.base.version import __version__
 from bddtorque.base.writing import beside
-from bddtorque.bench.c_call import MANIFEST
+from bddtorque.export.c_call import MANIFEST
 
 BUILT = (".o", ".su", ".a", ".so")
 """What the Makefile and compilers leave beside the sources; made again from them."""

@@ -15,6 +15,8 @@ import numpy as np
 import numpy.typing as npt
 
 from bddtorque.base.jit import njit
+from bddtorque.evaluate.core_clocks import CORE_CLOCKS, MESSAGE
+from bddtorque.evaluate.spreading import Grain, Way, schedule_model
 from bddtorque.export.one_bit_program import (
     CHOOSE,
     CONDITION,
@@ -36,8 +38,6 @@ from bddtorque.export.one_bit_program import (
     OneBitMachine,
     assemble,
 )
-from bddtorque.schedule.core_clocks import CORE_CLOCKS, MESSAGE
-from bddtorque.schedule.spreading import Grain, Way, schedule_model
 
 Integers = npt.NDArray[np.int64]
 BEGIN = 2

@@ -12,11 +12,12 @@ import numpy as np
 
 from bddtorque.base.errors import BddTorqueError, not_among
 from bddtorque.base.version import __version__
-from bddtorque.bench.fpga_tools import device_named
+from bddtorque.evaluate.spreading import Way
 from bddtorque.export.c_header import word_meaning
 from bddtorque.export.c_interface import Interface
 from bddtorque.export.c_term import TermFunction
 from bddtorque.export.folder import check_folder, with_manifest, write_folder
+from bddtorque.export.fpga_tools import device_named
 from bddtorque.export.one_bit_clocks import Counted, Integers, count_clocks, spread_over_cores
 from bddtorque.export.one_bit_program import Function, OneBitMachine
 from bddtorque.export.one_bit_testbench import testbench_text, vectors_text
@@ -26,7 +27,6 @@ from bddtorque.export.verilog_build import makefile_text
 from bddtorque.export.verilog_module import VECTORS, meaning_lines, module_name, ports_of
 from bddtorque.model.model import Model
 from bddtorque.plan.float_plan import plan_in_words
-from bddtorque.schedule.spreading import Way
 from bddtorque.words.integer_range import Range, wrap
 
 MOST_CORES = 64

@@ -16,10 +16,10 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from bddtorque.diagrams.bdd import Diagram
+from bddtorque.evaluate.spreading import Spreading
 from bddtorque.export.one_bit_steps import Bit, Diagrammed, Step, StepMaker
+from bddtorque.plan.bdd import Diagram
 from bddtorque.plan.plan import Plan
-from bddtorque.schedule.spreading import Spreading
 
 Integers = npt.NDArray[np.int64]
 COLUMNS = (

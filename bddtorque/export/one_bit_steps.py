@@ -10,11 +10,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
-from bddtorque.diagrams.bdd import Diagram
-from bddtorque.schedule.core_clocks import clamp_clocks
-from bddtorque.schedule.operations import Operation
-from bddtorque.schedule.spreading import Spreading
-from bddtorque.schedule.wiring import Word
+from bddtorque.evaluate.core_clocks import clamp_clocks
+from bddtorque.evaluate.operations import Operation
+from bddtorque.evaluate.spreading import Spreading
+from bddtorque.evaluate.wiring import Word
+from bddtorque.plan.bdd import Diagram
 
 
 class Bit(NamedTuple):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from bddtorque.bench.fpga_tools import DEVICES, FORGET
+from bddtorque.export.fpga_tools import DEVICES, FORGET
 from bddtorque.export.verilog_text import Ports
 
 ICE40, ECP5 = (DEVICES[name] for name in ("ice40", "ecp5-25"))

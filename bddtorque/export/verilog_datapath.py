@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from bddtorque.diagrams.bdd import Diagram
 from bddtorque.export.c_names import safe_comment
 from bddtorque.export.integer_ranges import check_products, known_ranges
 from bddtorque.export.verilog_networks import check_network, network_clocks
@@ -15,6 +14,7 @@ from bddtorque.export.verilog_stages import Circuit, Stage, joined, literal
 from bddtorque.export.verilog_sums import sum_stage
 from bddtorque.export.verilog_tables import table_stage
 from bddtorque.model.model import Model
+from bddtorque.plan.bdd import Diagram
 from bddtorque.plan.plan import Plan
 from bddtorque.plan.table import Table
 from bddtorque.plan.wires import Algebra, AngleSum, Input, Lookup, Output, Product, Sum

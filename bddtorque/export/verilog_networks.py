@@ -7,7 +7,7 @@ two is smaller is for the user to see (`bddtorque bench --fpga`), and mostly it 
 from __future__ import annotations
 
 from bddtorque.base.errors import BddTorqueError
-from bddtorque.diagrams.bdd import Diagram
+from bddtorque.plan.bdd import Diagram
 
 LEVELS = 4
 """Levels of multiplexers between two registers."""

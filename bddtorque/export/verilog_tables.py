@@ -12,10 +12,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from bddtorque.diagrams.forms.classes import Classes
-from bddtorque.diagrams.forms.folded import find_rule
 from bddtorque.export.verilog_stages import Circuit, Memory, Stage, joined, literal, register_bits
 from bddtorque.export.verilog_sums import sum_stage
+from bddtorque.plan.forms.classes import Classes
+from bddtorque.plan.forms.folded import find_rule
 from bddtorque.plan.table import Table
 from bddtorque.words.integer_range import Range
 

@@ -16,9 +16,10 @@ from dataclasses import replace
 
 import numpy as np
 
+from bddtorque.dynamics.graph import Op
 from bddtorque.dynamics.robot_trace import trace_torques
 from bddtorque.dynamics.terms import Terms, terms_of
-from bddtorque.graph.graph import Op
+from bddtorque.evaluate.scheduling import Task, joined_tasks, list_schedule, longest_path
 from bddtorque.machines.classics.horn_raibert import robot_arithmetic_graph, table_entries
 from bddtorque.machines.cost_model import CostModel, Machine, by_operations, messages_of, unsupported
 from bddtorque.machines.fijany.fijany_torques import array_torques
@@ -32,7 +33,6 @@ from bddtorque.machines.lathrop.logarithmic_program import logarithmic_program
 from bddtorque.machines.lathrop.operation_counts import counted_state, general_graph
 from bddtorque.machines.lathrop.vector_program import Program, duration, processors, tasks_of
 from bddtorque.robots.robot import Robot
-from bddtorque.schedule.scheduling import Task, joined_tasks, list_schedule, longest_path
 
 MODULES, MULTIPLIERS = 3, 2
 """In one matrix-vector processor, and in one module of it (LAT section 7)."""

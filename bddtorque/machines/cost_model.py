@@ -13,9 +13,9 @@ from typing import Literal
 
 import numpy as np
 
-from bddtorque.graph.graph import Graph
+from bddtorque.dynamics.graph import Graph
+from bddtorque.evaluate.scheduling import Task, earliest_ends
 from bddtorque.machines.lathrop.vector_program import Times
-from bddtorque.schedule.scheduling import Task, earliest_ends
 
 Unit = Literal["word", "matrix-vector", "bit"]
 """A processor: an adder and a multiplier (or a table) of words; Lathrop's, of three modules; a tester of one bit."""

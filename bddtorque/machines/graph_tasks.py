@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from bddtorque.base.errors import BddTorqueError
-from bddtorque.graph.graph import Graph, Op
-from bddtorque.schedule.scheduling import Task
+from bddtorque.dynamics.graph import Graph, Op
+from bddtorque.evaluate.scheduling import Task
 
 COST_OF = {Op.SUM: "sum", Op.PRODUCT: "product", Op.SINE: "sine_cosine", Op.COSINE: "sine_cosine"}
 

@@ -15,8 +15,10 @@ import numpy as np
 import numpy.typing as npt
 
 from bddtorque.base.errors import BddTorqueError
+from bddtorque.base.workers import NoProgress, Progress, step
 from bddtorque.dynamics.batch import inverse_dynamics
 from bddtorque.dynamics.robot_trace import trace_torques
+from bddtorque.evaluate.scheduling import list_schedule
 from bddtorque.machines.classics.horn_raibert import look_up
 from bddtorque.machines.comparison import COEFFICIENT_BYTES, expanded_terms, literature, variable_tasks
 from bddtorque.machines.cost_model import CostModel, Machine
@@ -31,9 +33,7 @@ from bddtorque.machines.lathrop.systolic import pipeline, simulate
 from bddtorque.machines.lathrop.vector_program import Program, Times, run
 from bddtorque.machines.table_machines import table_machines
 from bddtorque.robots.robot import Robot
-from bddtorque.schedule.scheduling import list_schedule
 from bddtorque.sweeps.states import random_words
-from bddtorque.work import NoProgress, Progress, step
 
 if TYPE_CHECKING:
     from bddtorque.model.model import Model

@@ -10,11 +10,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from bddtorque.evaluate.building import operations_of
+from bddtorque.evaluate.operations import Costs, Operation
+from bddtorque.evaluate.scheduling import Task
+from bddtorque.evaluate.spreading import tasks_of
 from bddtorque.machines.cost_model import CostModel, Machine, by_operations
-from bddtorque.schedule.building import operations_of
-from bddtorque.schedule.operations import Costs, Operation
-from bddtorque.schedule.scheduling import Task
-from bddtorque.schedule.spreading import tasks_of
 
 if TYPE_CHECKING:
     from bddtorque.model.model import Model

@@ -21,7 +21,6 @@ from bddtorque.base.archive import from_npy, npy, pack, unpack
 from bddtorque.base.errors import BddTorqueError, refusals_in
 from bddtorque.base.plain import listed, of_type, table
 from bddtorque.base.sizes import format_size
-from bddtorque.diagrams.bdd import Diagram
 from bddtorque.model.source import (
     FunctionSource,
     QuantitySource,
@@ -32,6 +31,7 @@ from bddtorque.model.source import (
     robot_source_from_plain,
     with_source,
 )
+from bddtorque.plan.bdd import Diagram
 from bddtorque.plan.blocks import Block, GivenBlock, output_format
 from bddtorque.plan.float_plan import TARGET, AnyPlan, float_plan_from_plain
 from bddtorque.plan.plan_data import plan_from_plain

@@ -18,18 +18,19 @@ from bddtorque.base.errors import BddTorqueError, WrongKindError, one_line
 from bddtorque.base.plain import real, vector
 from bddtorque.base.sizes import parse_size
 from bddtorque.base.version import __version__
+from bddtorque.base.workers import Progress
 from bddtorque.base.writing import write_whole
-from bddtorque.diagrams.bdd import Diagram
 from bddtorque.dynamics.exact_trace import payload_numbers
+from bddtorque.dynamics.graph import Graph
 from bddtorque.evaluate.evaluator import Evaluator, Floats, Integers
 from bddtorque.evaluate.kinds import OnRange, SpreadBy
 from bddtorque.evaluate.runners import Runnable
-from bddtorque.graph.graph import Graph
 from bddtorque.model.bdt_file import MEMORY, decode, encode, sections
 from bddtorque.model.exhaustive import exhaustive_error
 from bddtorque.model.shown_model import html_of, main_figures, one_line_of
 from bddtorque.model.source import FunctionSource, QuantitySource, RobotSource, Source
 from bddtorque.model.word_arm import word_arm
+from bddtorque.plan.bdd import Diagram
 from bddtorque.plan.float_plan import AnyPlan, plan_in_words
 from bddtorque.plan.plan import Plan
 from bddtorque.plan.table import Table
@@ -42,7 +43,6 @@ from bddtorque.spec.records import PayloadBox
 from bddtorque.spec.spec import Spec
 from bddtorque.words import Format, Formats
 from bddtorque.words.named_arrays import NamedArrays
-from bddtorque.work import Progress
 
 _CALLS = ("torque", "torque_words", "value", "words")
 

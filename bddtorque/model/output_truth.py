@@ -7,12 +7,12 @@ from collections.abc import Mapping
 import numpy as np
 import numpy.typing as npt
 
-from bddtorque.graph.graph import Graph
-from bddtorque.laws.law import Law
+from bddtorque.dynamics.graph import Graph
 from bddtorque.model.model import Model
 from bddtorque.model.quantity_truth import true_values
 from bddtorque.model.source import FunctionSource, QuantitySource
 from bddtorque.plan.blocks import LawBlock
+from bddtorque.words.law import Law
 
 Floats = npt.NDArray[np.float64]
 Words = npt.NDArray[np.int64]

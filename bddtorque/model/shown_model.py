@@ -7,8 +7,8 @@ from typing import Any
 
 from bddtorque.base.shown_tables import html_table
 from bddtorque.base.sizes import counted
-from bddtorque.diagrams.bdd import Diagram
 from bddtorque.model.source import FunctionSource, QuantitySource, RobotSource, Source
+from bddtorque.plan.bdd import Diagram
 from bddtorque.plan.float_plan import AnyPlan
 from bddtorque.plan.table import Table
 from bddtorque.proof.certificate import Certificate

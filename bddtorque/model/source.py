@@ -14,7 +14,7 @@ from typing import Any, ClassVar
 
 from bddtorque.base.errors import BddTorqueError
 from bddtorque.base.plain import listed, of_type, plain_of, real, table
-from bddtorque.graph.graph import Graph
+from bddtorque.dynamics.graph import Graph
 from bddtorque.model.quantity_words import difference_names
 from bddtorque.plan.plan_data import graph_from_plain
 from bddtorque.proof.certificate import Certificate

@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from bddtorque.diagrams.bdd import Diagram
 from bddtorque.model.source import FunctionSource, QuantitySource
+from bddtorque.plan.bdd import Diagram
 from bddtorque.plan.float_plan import AnyPlan
 from bddtorque.plan.table import Table
 from bddtorque.plan.wires import Input

@@ -13,11 +13,11 @@ import numpy as np
 import numpy.typing as npt
 
 from bddtorque.base.plain import plain_of
-from bddtorque.graph.graph import Graph
-from bddtorque.laws.law import Law
+from bddtorque.dynamics.graph import Graph
 from bddtorque.words.argument import Argument
 from bddtorque.words.bounded import ROOM, ULP, Bounded, BoundedArithmetic
 from bddtorque.words.integer_range import Range
+from bddtorque.words.law import Law
 
 Integers = npt.NDArray[np.int64]
 

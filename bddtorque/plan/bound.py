@@ -17,7 +17,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
-from bddtorque.graph.graph import Op
+from bddtorque.dynamics.graph import Op
 from bddtorque.plan.blocks import Block, FunctionBlock, GivenBlock, RealBlock
 from bddtorque.plan.plan import Plan
 from bddtorque.plan.wires import Algebra, AngleSum, Input, Lookup, Output, Product, Sum

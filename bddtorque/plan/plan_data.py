@@ -7,12 +7,12 @@ from typing import Any
 
 from bddtorque.base.errors import BddTorqueError, not_among, unknown
 from bddtorque.base.plain import choice, fraction, listed, of_type, real, table, whole
-from bddtorque.graph.graph import OPERANDS, Graph, Node, Op
-from bddtorque.laws.law_data import law_from_plain
+from bddtorque.dynamics.graph import OPERANDS, Graph, Node, Op
 from bddtorque.plan.blocks import Block, FunctionBlock, GivenBlock, LawBlock, ProductBlock, SquareBlock, output_format
 from bddtorque.plan.plan import MOST_BITS, MOST_TABLE_BITS, Plan, check_widths
 from bddtorque.plan.wires import AngleSum, Input, Lookup, Output, Product, Sum, Wire
 from bddtorque.words.argument import Argument
+from bddtorque.words.law_data import law_from_plain
 
 MOST = 1 << MOST_BITS
 """No word, factor or constant of a sound plan is beyond it."""

@@ -15,7 +15,6 @@ import numpy as np
 import numpy.typing as npt
 
 from bddtorque.base.errors import BddTorqueError
-from bddtorque.laws.extended import law_rounded_exactly, rounded_exactly
 from bddtorque.plan.blocks import (
     Block,
     FunctionBlock,
@@ -27,6 +26,7 @@ from bddtorque.plan.blocks import (
     output_format,
 )
 from bddtorque.plan.bound import BlockFacts
+from bddtorque.plan.extended import law_rounded_exactly, rounded_exactly
 from bddtorque.plan.table import Table, word_dtype
 from bddtorque.words.bounded import ROOM, TIE_WINDOW
 from bddtorque.words.integer_range import index_words

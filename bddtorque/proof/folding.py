@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from bddtorque.graph.graph import Graph, Op
+from bddtorque.dynamics.graph import Graph, Op
 from bddtorque.words.bounded import ULP, Interval
 
 

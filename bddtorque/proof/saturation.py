@@ -15,7 +15,6 @@ import numpy.typing as npt
 
 from bddtorque.dynamics.batch import friction, torques
 from bddtorque.dynamics.chain import chain_of
-from bddtorque.laws.joint_friction import friction_reach
 from bddtorque.plan.float_plan import AnyPlan, FloatPlan
 from bddtorque.plan.float_reference import run_float_wires
 from bddtorque.plan.reference import run_sum, run_wires
@@ -25,6 +24,7 @@ from bddtorque.proof.torque_boxes import torque_search
 from bddtorque.robots.robot import Robot
 from bddtorque.words import Format, Formats
 from bddtorque.words.bounded import Interval
+from bddtorque.words.joint_friction import friction_reach
 from bddtorque.words.portable import sine_cosine
 from bddtorque.words.rounding import half_up_shift
 

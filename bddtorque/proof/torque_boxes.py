@@ -16,7 +16,6 @@ import numpy.typing as npt
 
 from bddtorque.dynamics.batch import torques
 from bddtorque.dynamics.chain import chain_of
-from bddtorque.laws.joint_friction import friction_reach
 from bddtorque.proof.box_bounds import BoxBounds
 from bddtorque.proof.motion_rows import MotionRows, motion_rows
 from bddtorque.proof.sample_errors import HALVINGS
@@ -24,6 +23,7 @@ from bddtorque.robots.robot import Robot
 from bddtorque.words import Format
 from bddtorque.words.bounded import Interval
 from bddtorque.words.formats import TURN
+from bddtorque.words.joint_friction import friction_reach
 from bddtorque.words.portable import sine_cosine
 
 Floats = npt.NDArray[np.float64]

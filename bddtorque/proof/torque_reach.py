@@ -7,13 +7,13 @@ from contextlib import suppress
 
 from bddtorque.base.errors import BddTorqueError
 from bddtorque.dynamics.chain import chain_of
+from bddtorque.dynamics.node_ranges import node_ranges, output_ranges
 from bddtorque.dynamics.regroup import regrouped
 from bddtorque.dynamics.robot_trace import trace_chain
 from bddtorque.dynamics.term_trace import traced_terms
-from bddtorque.graph.node_ranges import node_ranges, output_ranges
-from bddtorque.laws.joint_friction import friction_reach
 from bddtorque.robots.robot import Robot
 from bddtorque.words.bounded import Interval
+from bddtorque.words.joint_friction import friction_reach
 
 MOST_JOINTS_IN_TERMS = 6
 """Separate terms give the closest ranges; of more joints they take longer to find than all the rest of a plan."""

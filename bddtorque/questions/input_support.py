@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from bddtorque.diagrams.bdd import Diagram
+from bddtorque.plan.bdd import Diagram
 from bddtorque.plan.table import Table
 from bddtorque.questions.answers import Support
 from bddtorque.questions.enumeration import EASY_BITS, every_state, random_words

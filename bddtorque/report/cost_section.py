@@ -6,19 +6,19 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 
 from bddtorque.base.sizes import counted
+from bddtorque.base.workers import Progress
 from bddtorque.bench.target_costs import TargetCost, target_costs
-from bddtorque.diagrams.bdd import Diagram
-from bddtorque.diagrams.choosing import Choice, candidate, choose_forms
-from bddtorque.diagrams.consing import MemoryLimit
-from bddtorque.diagrams.forms import FORMS
-from bddtorque.diagrams.loads import Candidate
 from bddtorque.model.model import Model
+from bddtorque.plan.bdd import Diagram
+from bddtorque.plan.consing import MemoryLimit
+from bddtorque.plan.forms import FORMS
+from bddtorque.plan.loads import Candidate
 from bddtorque.plan.plan import Plan
 from bddtorque.plan.table import Table
-from bddtorque.planner.integer_cost import plan_cycles
 from bddtorque.report.markup import Markup, details, element, table
 from bddtorque.spec.chips import chips
-from bddtorque.work import Progress
+from bddtorque.targets.integer.integer_cost import plan_cycles
+from bddtorque.targets.tables.choosing import Choice, candidate, choose_forms
 
 FORM_NAMES = tuple(reversed(FORMS))
 """All forms, those that give whole words first."""

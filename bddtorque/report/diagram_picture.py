@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from bddtorque.diagrams.bdd import Diagram
+from bddtorque.plan.bdd import Diagram
 from bddtorque.report.layered import Point, layout
 from bddtorque.report.markup import Markup, element, picture
 

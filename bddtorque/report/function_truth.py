@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from bddtorque.base.errors import BddTorqueError
 from bddtorque.compiler.quantity_origin import origins_of
-from bddtorque.graph.graph import Graph, Op
+from bddtorque.dynamics.graph import Graph, Op
 from bddtorque.model.model import Model
 from bddtorque.model.output_truth import graph_values, law_of, true_units
 from bddtorque.model.source import FunctionSource

@@ -10,6 +10,7 @@ import numpy as np
 
 from bddtorque.base.errors import BddTorqueError
 from bddtorque.base.sizes import format_size
+from bddtorque.base.workers import NoProgress, Progress, step
 from bddtorque.base.writing import write_whole
 from bddtorque.model.model import Model
 from bddtorque.plan.float_plan import FloatPlan
@@ -25,7 +26,6 @@ from bddtorque.report.script_data import function_data, script_data
 from bddtorque.report.view import start_words, view_of
 from bddtorque.sweeps.measuring import subject_of
 from bddtorque.sweeps.states import Batch, states_of
-from bddtorque.work import NoProgress, Progress, step
 
 MOST_TABLE_BYTES = 24 * 2**20
 """Bytes that tables may take in a page, packed."""

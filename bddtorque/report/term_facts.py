@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 
 from bddtorque.base.errors import BddTorqueError
-from bddtorque.diagrams.bdd import Diagram
 from bddtorque.dynamics.terms import Expansion, terms_of
 from bddtorque.model.model import Model
 from bddtorque.model.source import RobotSource
+from bddtorque.plan.bdd import Diagram
 from bddtorque.plan.bound import BlockFacts, bound_summands, planned_facts
 from bddtorque.plan.wires import Input, Lookup, Product
 from bddtorque.sweeps.term_errors import kind_of, name_of, term_summands

@@ -18,13 +18,13 @@ import numpy as np
 from bddtorque.base.errors import BddTorqueError, one_line, refusals_in
 from bddtorque.base.plain import Vector, name_of, vector
 from bddtorque.base.reading import read_whole
-from bddtorque.laws.friction import Friction
 from bddtorque.robots.frames import Array, Pose, rotation_about, snap_rotation, unit
 from bddtorque.robots.parts import Link
 from bddtorque.robots.robot import Robot
 from bddtorque.robots.segments import as_matrix, moved
 from bddtorque.robots.tree_robot import TreeOptions, check_options, robot_of_tree, snap_of
 from bddtorque.robots.urdf_tree import Tree, UrdfJoint
+from bddtorque.words.friction import Friction
 
 LARGEST_FILE = 10_000_000
 """Bytes of the file itself; meshes and included files come on top."""

@@ -11,8 +11,8 @@ import numpy.typing as npt
 
 from bddtorque.base.errors import BddTorqueError
 from bddtorque.base.plain import Matrix, Vector, choice, matrix, real, vector
-from bddtorque.laws.joint_friction import JointFriction, joint_friction
 from bddtorque.robots.frames import dot, times
+from bddtorque.words.joint_friction import JointFriction, joint_friction
 
 Kind = Literal["revolute", "prismatic"]
 

@@ -13,13 +13,13 @@ import numpy as np
 
 from bddtorque.base.errors import BddTorqueError, refusals_in
 from bddtorque.base.plain import name_of, vector
-from bddtorque.laws.friction import Friction
 from bddtorque.robots.frames import Array, Pose, snap_rotation, unit
 from bddtorque.robots.parts import Link
 from bddtorque.robots.robot import Robot
 from bddtorque.robots.segments import as_matrix
 from bddtorque.robots.tree_robot import TreeOptions, check_options, robot_of_tree, snap_of
 from bddtorque.robots.urdf_tree import Tree, UrdfJoint
+from bddtorque.words.friction import Friction
 
 _AXES = {"X": (1.0, 0.0, 0.0), "Y": (0.0, 1.0, 0.0), "Z": (0.0, 0.0, 1.0)}
 _KINDS = {"JointModelR": "revolute", "JointModelRUB": "continuous", "JointModelP": "prismatic"}

@@ -7,9 +7,9 @@ from dataclasses import fields
 from typing import Any
 
 from bddtorque.base.plain import listed, matrix, of_type, plain_of, real, table, vector
-from bddtorque.laws.joint_friction import joint_friction
 from bddtorque.robots.parts import Follower, Frame, Joint, Link
 from bddtorque.robots.robot import Robot
+from bddtorque.words.joint_friction import joint_friction
 
 _SAID = {"joint": ("friction", "parent"), "robot": ("followers",), "tip": ("parent",)}
 """What is said only where there is some."""

@@ -15,13 +15,13 @@ from bddtorque.base.measures import measure
 from bddtorque.base.plain import Matrix, choice, describe, matrix, name_of, of_type, real, vector
 from bddtorque.base.reading import read_text
 from bddtorque.base.toml_text import toml_values
-from bddtorque.laws.joint_friction import joint_friction
 from bddtorque.robots.frames import Array, Pose, identity, rotation_rpy, rotation_x, rotation_z, unit
 from bddtorque.robots.parts import PHYSICAL_TOLERANCE, STANDARD_GRAVITY, ZERO, Joint, Kind, Link, rotation_matrix
 from bddtorque.robots.robot import Robot
 from bddtorque.robots.segments import Mimic, Segment, build_robot, moved
 from bddtorque.robots.toml_table import Table, angle
 from bddtorque.robots.tree_order import BASE
+from bddtorque.words.joint_friction import joint_friction
 
 _ROBOT_KEYS = ("name", "source", "gravity", "allow_unphysical", "joint", "tip", "payload")
 _JOINT_KEYS = (

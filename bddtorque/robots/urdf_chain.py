@@ -10,12 +10,12 @@ from math import inf
 from bddtorque.base.errors import BddTorqueError, unknown
 from bddtorque.base.measures import check_unit
 from bddtorque.base.plain import describe
-from bddtorque.laws.friction import Friction
 from bddtorque.robots.frames import Pose, identity
 from bddtorque.robots.parts import Joint, Kind, Link
 from bddtorque.robots.segments import Mimic, Segment, moved
 from bddtorque.robots.tree_order import BASE
 from bddtorque.robots.urdf_tree import Tree, UrdfJoint
+from bddtorque.words.friction import Friction
 
 Lock = Mapping[str, float] | str | None
 

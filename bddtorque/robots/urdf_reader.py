@@ -19,7 +19,6 @@ import numpy as np
 from bddtorque.base.errors import BddTorqueError, one_line, refusals_in, unknown
 from bddtorque.base.plain import decimal
 from bddtorque.base.reading import read_whole
-from bddtorque.laws.friction import Friction
 from bddtorque.robots.frames import Pose, rotation_rpy, snap_rotation, unit
 from bddtorque.robots.parts import Link
 from bddtorque.robots.robot import Robot
@@ -28,6 +27,7 @@ from bddtorque.robots.tree_robot import TreeOptions, check_options, refuse_xacro
 from bddtorque.robots.urdf_tree import MOVING, Tree, UrdfJoint
 from bddtorque.robots.urdf_xml import MOMENTS, checked_xml
 from bddtorque.robots.xacro_expansion import XacroArguments, expanded_xacro
+from bddtorque.words.friction import Friction
 
 LARGEST_FILE = 10_000_000
 """Bytes. The largest arms in use take well below a megabyte; more is a mistake or an attack."""

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 
 from bddtorque.base.errors import BddTorqueError, unknown
-from bddtorque.laws.friction import Friction
 from bddtorque.robots.frames import Array, Pose, rotation_about
 from bddtorque.robots.parts import Link
 from bddtorque.robots.segments import Mimic
+from bddtorque.words.friction import Friction
 
 MOVING = ("revolute", "continuous", "prismatic")
 

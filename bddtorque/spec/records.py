@@ -8,8 +8,6 @@ from typing import Annotated, Any
 
 from bddtorque.base.errors import BddTorqueError
 from bddtorque.base.plain import Vector, describe, is_list, real, unwrap
-from bddtorque.laws.friction import Friction
-from bddtorque.laws.joint_friction import JointFriction, SampledFriction, friction_to_plain, spec_friction
 from bddtorque.spec.drives import Drive
 from bddtorque.spec.field_values import (
     Bits,
@@ -24,6 +22,8 @@ from bddtorque.spec.field_values import (
 )
 from bddtorque.spec.range_values import JointRange, ManyRanges, Range, as_joint_range, as_range, as_ranges, is_named
 from bddtorque.spec.record import Record, as_record
+from bddtorque.words.friction import Friction
+from bddtorque.words.joint_friction import JointFriction, SampledFriction, friction_to_plain, spec_friction
 
 
 def _as_friction(given: Any, name: str) -> JointFriction | SampledFriction:

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 from bddtorque.base.errors import BddTorqueError, refusals_in, unknown
 from bddtorque.base.measures import check_unit
-from bddtorque.laws.joint_friction import SampledFriction
 from bddtorque.spec.field_values import Bits
 from bddtorque.spec.quantities import DESIRED, MOTION
 from bddtorque.spec.range_values import DRIVE, RANGED, JointRange, Range, check_clear, is_named, range_in_si
 from bddtorque.spec.records import InputBits, JointSpec, Ranges
 from bddtorque.words import Format, Formats, JointFormats
+from bddtorque.words.joint_friction import SampledFriction
 from bddtorque.words.joints import QUANTITIES
 
 if TYPE_CHECKING:

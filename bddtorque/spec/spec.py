@@ -15,7 +15,6 @@ from bddtorque.base.errors import BddTorqueError, unknown
 from bddtorque.base.plain import Vector, describe
 from bddtorque.base.sizes import format_size
 from bddtorque.base.toml_text import is_toml_table, toml_key, toml_value
-from bddtorque.laws.joint_friction import SampledFriction
 from bddtorque.spec.field_values import (
     Bits,
     Lock,
@@ -51,6 +50,7 @@ from bddtorque.spec.records import (
     joints_with,
 )
 from bddtorque.spec.resolve import formats_of, joints_said, matched, resolve
+from bddtorque.words.joint_friction import SampledFriction
 
 if TYPE_CHECKING:
     from bddtorque.robots.robot import Robot

@@ -14,8 +14,8 @@ from bddtorque.base.errors import BddTorqueError, one_line, unknown
 from bddtorque.base.reading import read_text
 from bddtorque.base.toml_text import toml_values
 from bddtorque.base.writing import write_whole
-from bddtorque.laws.joint_friction import spec_friction
 from bddtorque.spec.spec import Spec, is_path, spec_from_plain
+from bddtorque.words.joint_friction import spec_friction
 
 ROBOT_SUFFIXES = (".urdf", ".xml", ".xacro", ".mjcf")
 """Files that describe a robot and can never be a specification."""

@@ -13,11 +13,11 @@ import numpy.typing as npt
 
 from bddtorque.base.errors import BddTorqueError
 from bddtorque.base.plain import at_least
+from bddtorque.base.workers import NoProgress, Progress, step
 from bddtorque.model.model import Model
 from bddtorque.model.output_truth import true_units
 from bddtorque.model.source import FunctionSource, QuantitySource
 from bddtorque.sweeps.true_torques import float_error
-from bddtorque.work import NoProgress, Progress, step
 
 Words = npt.NDArray[np.int64]
 BATCH = 20_000

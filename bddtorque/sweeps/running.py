@@ -15,8 +15,11 @@ from typing import Any, Literal
 
 import numpy as np
 
+from bddtorque.base.caching import Cache, cache_named
 from bddtorque.base.errors import BddTorqueError, not_among
 from bddtorque.base.plain import at_least
+from bddtorque.base.tasks import Task
+from bddtorque.base.workers import NoProgress, Progress, Workers, step
 from bddtorque.evaluate.kinds import EVALUATORS
 from bddtorque.model.model import Model, to_bytes
 from bddtorque.sweeps.costs import cost_of
@@ -27,7 +30,6 @@ from bddtorque.sweeps.states import BATCH, CORNER_SHARE, Batch, Part, batches, p
 from bddtorque.sweeps.term_errors import term_errors
 from bddtorque.sweeps.trajectories import BUILT_IN, Trajectory
 from bddtorque.sweeps.true_torques import float_error
-from bddtorque.work import Cache, NoProgress, Progress, Task, Workers, cache_named, step
 
 MOST_TASKS = 64
 """Tasks of a round, unless more are done at a time. What they found waits in memory for the others of the round, and
@@ -100,7 +102,7 @@ def sweep(
         submit at a time.
     executor
         Any `concurrent.futures.Executor` to sweep on instead: processes or a cluster
-        (`bddtorque.work.cluster.connected`). The figures are the same to the last bit. The executor stays open.
+        (`bddtorque.base.cluster.connected`). The figures are the same to the last bit. The executor stays open.
     cache
         Where a long sweep keeps its intermediate results, so that it can be interrupted and resumed.
     progress

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from bddtorque.base.errors import BddTorqueError
-from bddtorque.schedule.scheduling import Placement, Priority, Schedule, Task, in_order, list_schedule, tails
+from bddtorque.evaluate.scheduling import Placement, Priority, Schedule, Task, in_order, list_schedule, tails
 
 SLACK = 1e-9
 """Two times closer than this are the same."""

@@ -15,13 +15,13 @@ from typing import Any, Literal
 import numpy as np
 
 from bddtorque.base.errors import BddTorqueError
+from bddtorque.evaluate.scheduling import list_schedule
 from bddtorque.machines.hamilton.speculation_equations import Recursion
 from bddtorque.machines.hamilton.speculation_machine import SpeculativeMachine, compute, read_torques, set_motion, shift
 from bddtorque.machines.hamilton.speculation_methods import Method, Place, Reading, dependences, places
 from bddtorque.machines.hamilton.speculation_program import Floats
 from bddtorque.robots.parts import Kind
 from bddtorque.robots.robot import Robot
-from bddtorque.schedule.scheduling import list_schedule
 from papers.hamilton_equations import HAMILTON
 from papers.speculation_costs import Operations, total
 from papers.timetables import Timetable, name_of, tasks_of

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from bddtorque.graph.graph import Graph
-from bddtorque.graph.tracer import Tracer, traced_inputs
+from bddtorque.dynamics.graph import Graph
+from bddtorque.dynamics.tracer import Tracer, traced_inputs
 from bddtorque.machines.fijany.bias_torques import BIAS_PHASES
 from bddtorque.machines.fijany.fijany_torques import load_array, loaded_array, read_inputs
 from bddtorque.machines.fijany.inertia import INERTIA_PHASES, Programme

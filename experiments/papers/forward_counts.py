@@ -14,10 +14,10 @@ from typing import Any
 import numpy as np
 
 from bddtorque.dynamics.chain import Chain, serial_chain_of
+from bddtorque.dynamics.graph import Graph, Op
 from bddtorque.dynamics.matrices import weightless
 from bddtorque.dynamics.newton_euler import WRENCH, newton_euler
-from bddtorque.graph.graph import Graph, Op
-from bddtorque.graph.tracer import Traced, Tracer, traced_inputs
+from bddtorque.dynamics.tracer import Traced, Tracer, traced_inputs
 from bddtorque.machines.fijany.links import arm_constants
 from bddtorque.machines.fijany.owned_words import Costs, Path
 from bddtorque.robots.robot import Robot

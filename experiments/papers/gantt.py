@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from bddtorque.schedule.scheduling import Schedule
+from bddtorque.evaluate.scheduling import Schedule
 
 
 def draw_gantt(

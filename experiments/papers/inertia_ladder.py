@@ -28,9 +28,9 @@ from typing import Any
 import numpy as np
 
 from bddtorque.dynamics.chain import serial_chain_of
+from bddtorque.dynamics.graph import Op
 from bddtorque.dynamics.newton_euler import add, cross, matrix_times
-from bddtorque.graph.graph import Op
-from bddtorque.graph.tracer import Tracer, traced_inputs
+from bddtorque.dynamics.tracer import Tracer, traced_inputs
 from bddtorque.machines.fijany.links import ZERO, ArmConstants, Square, Triple, arm_constants, dot, scaled, square
 from bddtorque.machines.lathrop.arm import BaseMotion, arm_state, distal_arm
 from bddtorque.machines.lathrop.linear import linear_recursion

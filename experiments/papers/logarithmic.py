@@ -13,8 +13,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import NamedTuple, TypeVar
 
-from bddtorque.graph.graph import Graph
-from bddtorque.graph.tracer import Tracer
+from bddtorque.dynamics.graph import Graph
+from bddtorque.dynamics.tracer import Tracer
 from bddtorque.machines.lathrop.arm import (
     IDENTITY,
     Z_AXIS,

@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections import Counter
 from typing import Literal
 
-from bddtorque.graph.graph import Op
+from bddtorque.dynamics.graph import Op
+from bddtorque.evaluate.scheduling import Task, joined_tasks
 from bddtorque.machines.lathrop.linear_program import linear_program, program_inputs
 from bddtorque.machines.lathrop.operation_counts import Count, counted_state
 from bddtorque.machines.lathrop.vector_program import Program, Times
 from bddtorque.robots.robot import Robot
-from bddtorque.schedule.scheduling import Task, joined_tasks
 
 Grain = Literal["variable", "operation"]
 

@@ -20,7 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bddtorque.base.jit import njit
-from bddtorque.diagrams.bdd import Diagram
+from bddtorque.plan.bdd import Diagram
 
 Integers = npt.NDArray[np.int64]
 

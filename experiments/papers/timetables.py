@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from bddtorque.base.errors import BddTorqueError
+from bddtorque.evaluate.scheduling import Placement, Schedule, Task
 from bddtorque.machines.hamilton.speculation_equations import Recursion
 from bddtorque.machines.hamilton.speculation_methods import (
     BINDER_HERZOG,
@@ -22,7 +23,6 @@ from bddtorque.machines.hamilton.speculation_methods import (
     places,
 )
 from bddtorque.robots.parts import Kind
-from bddtorque.schedule.scheduling import Placement, Schedule, Task
 from papers.hamilton_equations import HAMILTON
 from papers.speculation_costs import Operations
 

@@ -18,8 +18,8 @@ import numpy as np
 import numpy.typing as npt
 
 from bddtorque.base.jit import njit
-from bddtorque.diagrams.bdd import Diagram
-from bddtorque.diagrams.forms.multi_terminal import MultiTerminal
+from bddtorque.plan.bdd import Diagram
+from bddtorque.plan.forms.multi_terminal import MultiTerminal
 from bddtorque.plan.table import Table
 
 Integers = npt.NDArray[np.int64]

@@ -22,8 +22,8 @@ from bddtorque.assurance import gappa_proof
 from bddtorque.assurance.lemmas import Prover
 from bddtorque.assurance.word_lemmas import WordLemmas
 from bddtorque.compiler.verify import redraft
-from bddtorque.laws.extended import law_rounded_exactly, rounded_exactly
 from bddtorque.plan.blocks import FunctionBlock, LawBlock
+from bddtorque.plan.extended import law_rounded_exactly, rounded_exactly
 from bddtorque.plan.float_plan import FloatPlan
 from bddtorque.plan.float_reference import run_float_wires
 from bddtorque.plan.float_wires import Sine

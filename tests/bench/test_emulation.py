@@ -9,9 +9,9 @@ from compiled import arm, random_words
 
 import bddtorque as bt
 from bddtorque.bench import emulation
-from bddtorque.bench.c_call import MANIFEST, CCall
 from bddtorque.bench.cycle_models import instruction_cost
 from bddtorque.bench.emulation import measure, missing_tools
+from bddtorque.export.c_call import MANIFEST, CCall
 from bddtorque.spec.chips import chips
 
 SMALL = ("atmega2560", "cortex-m0")

@@ -8,8 +8,8 @@ import threading
 import pytest
 
 import bddtorque as bt
+from bddtorque.base.caching import Cache
 from bddtorque.compiler import block_building as compiler
-from bddtorque.work import Cache
 
 ARM = {"source": "terms", "bits": 4}
 

@@ -5,13 +5,13 @@ import json
 import pytest
 
 from bddtorque.bench import timing
+from bddtorque.bench.chip_bench import ChipFigures
 from bddtorque.bench.contenders import BASELINE, VECTOR_BASELINE, Contender
+from bddtorque.bench.fpga_bench import FpgaFigures
 from bddtorque.bench.table_sizes import Sizes
 from bddtorque.bench.timing import Report, Timing
 from bddtorque.cli.bench_command import _timing_table, chip_table, fpga_table
 from bddtorque.cli.console import output
-from bddtorque.export.chip_bench import ChipFigures
-from bddtorque.export.fpga_bench import FpgaFigures
 
 QUICK = ["--states", "64", "--rounds", "2"]
 

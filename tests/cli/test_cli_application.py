@@ -12,10 +12,10 @@ import pytest
 
 import bddtorque
 from bddtorque.base.errors import BddTorqueError
+from bddtorque.base.workers import step
 from bddtorque.cli import help_text
 from bddtorque.cli.app import COMMANDS, main
 from bddtorque.cli.progress import NUMBA, ShownProgress
-from bddtorque.work import step
 
 
 def python(code: str) -> subprocess.CompletedProcess[str]:

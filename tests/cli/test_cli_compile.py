@@ -13,8 +13,8 @@ import bddtorque as bt
 from bddtorque.base.errors import BddTorqueError
 from bddtorque.cli.options import read_bits, read_input_bits, read_ranges, read_word_lengths
 from bddtorque.compiler.verify import Check
-from bddtorque.diagrams.engine import ENGINES
-from bddtorque.diagrams.forms import FORMS
+from bddtorque.plan.engine import ENGINES
+from bddtorque.plan.forms import FORMS
 from bddtorque.robots.robot_data import robot_from_plain
 
 SMALL = ["--bits", "5", "--block-bits", "10", "--workers", "1", "--no-cache"]

@@ -10,9 +10,9 @@ from sample_robots import TWO_LINKS, extended, joint
 import bddtorque as bt
 from bddtorque.base.errors import BddTorqueError
 from bddtorque.cli.options import read_lock, read_payload, read_xacro_args
-from bddtorque.compiler.float_plan_text import float_plan_text
 from bddtorque.compiler.pinning import load_plan
 from bddtorque.compiler.robot_draft import draft_of_robot
+from bddtorque.targets.float.float_plan_text import float_plan_text
 
 SMALL = ["--bits", "5", "--block-bits", "10"]
 QUICK = ["--workers", "1", "--no-cache"]

@@ -8,9 +8,9 @@ import pytest
 from compiled import arm, random_words, values_of
 
 import bddtorque as bt
-from bddtorque.diagrams.bdd import build
 from bddtorque.dynamics.terms import terms_of
 from bddtorque.model.source import RobotSource
+from bddtorque.plan.bdd import build
 from bddtorque.plan.table import Table
 from bddtorque.report.term_facts import model_terms, robot_terms
 from bddtorque.spec.loading import spec_and_robot

@@ -8,7 +8,8 @@ from collections.abc import Callable, Iterable
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from typing import Any
 
-from bddtorque.work import Task, Workers
+from bddtorque.base.tasks import Task
+from bddtorque.base.workers import Workers
 
 
 def run(tasks: Iterable[Task], workers: int | None = None, what: str = "working", **options: Any) -> list[Any]:

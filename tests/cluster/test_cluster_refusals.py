@@ -13,12 +13,12 @@ from compiled import arm
 from executors import run
 from machines import machines
 
+from bddtorque.base import cluster as module
+from bddtorque.base.cluster import ClusterExecutor, connected, different, run_sent
 from bddtorque.base.errors import BddTorqueError
+from bddtorque.base.lending import ClusterLostError
+from bddtorque.base.tasks import Task
 from bddtorque.cli import main
-from bddtorque.work import Task
-from bddtorque.work import cluster as module
-from bddtorque.work.cluster import ClusterExecutor, connected, different, run_sent
-from bddtorque.work.lending import ClusterLostError
 
 HERE = {"python": "3.11.7.final.0", "bddtorque": "0.1.0", "numpy": "2.5.4", "numba": "0.68.1", "dask": "1"}
 
@@ -63,7 +63,7 @@ def test_nobody_there(dask: None) -> None:
 def test_nothing_follows_the_line(dask: None, scheme: str) -> None:
     """A client that never was connected is told of by Python as it is thrown away, unless it leaves quietly."""
     code = (
-        "import sys\nfrom bddtorque.base.errors import BddTorqueError\nfrom bddtorque.work.cluster import connected\n"
+        "import sys\nfrom bddtorque.base.errors import BddTorqueError\nfrom bddtorque.base.cluster import connected\n"
         "try:\n    with connected(sys.argv[1], 0.5):\n        pass\n"
         "except BddTorqueError as problem:\n    print(problem)\n"
     )

@@ -19,12 +19,14 @@ from jobs import die, meet, rest, say, square
 from machines import Machines, machines
 
 import bddtorque as bt
+from bddtorque.base.caching import Cache
+from bddtorque.base.cluster import ClusterExecutor, connected
 from bddtorque.base.errors import BddTorqueError
+from bddtorque.base.tasks import Task
+from bddtorque.base.workers import NoProgress
 from bddtorque.cli import main
 from bddtorque.model.model import to_bytes
 from bddtorque.sweeps import sweep
-from bddtorque.work import Cache, NoProgress, Task
-from bddtorque.work.cluster import ClusterExecutor, connected
 
 BITS = 5
 STATES = 140_000  # five batches
@@ -144,8 +146,9 @@ INTERRUPTED = """
 import signal, sys
 signal.signal(signal.SIGINT, signal.default_int_handler)  # the suite may run with Ctrl-C ignored
 from jobs import rest
-from bddtorque.work import Task, Workers
-from bddtorque.work.cluster import connected
+from bddtorque.base.tasks import Task
+from bddtorque.base.workers import Workers
+from bddtorque.base.cluster import connected
 try:
     with connected(sys.argv[1], timeout=600) as executor:
         Workers(executor=executor).run([Task(rest, (sys.argv[2], x)) for x in range(100)])

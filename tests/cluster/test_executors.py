@@ -21,14 +21,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import bddtorque as bt
+from bddtorque.base import lending
 from bddtorque.base.errors import BddTorqueError
+from bddtorque.base.tasks import Task
 from bddtorque.compiler.function_tracing import traced
 from bddtorque.compiler.verify import verify
-from bddtorque.laws.extended import rounded_exactly
 from bddtorque.model.model import to_bytes
+from bddtorque.plan.extended import rounded_exactly
 from bddtorque.sweeps import sweep
 from bddtorque.words.argument import Argument
-from bddtorque.work import Task, lending
 
 BITS = 5
 STATES = 70_000  # three batches

@@ -7,9 +7,9 @@ from diagram_samples import from_function, ordered_tables, parity, rounded_produ
 from hypothesis import given
 
 from bddtorque.base.errors import BddTorqueError
-from bddtorque.diagrams.bdd import Diagram, build
-from bddtorque.diagrams.consing import memory_needed, most_nodes
-from bddtorque.diagrams.forms import Bits, MultiTerminal
+from bddtorque.plan.bdd import Diagram, build
+from bddtorque.plan.consing import memory_needed, most_nodes
+from bddtorque.plan.forms import Bits, MultiTerminal
 from bddtorque.plan.table import Table, permute_bits
 
 

@@ -10,9 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bddtorque.base.errors import BddTorqueError
-from bddtorque.diagrams.choosing import choose_forms, contenders, form_cost
-from bddtorque.diagrams.forms import FORMS
+from bddtorque.plan.forms import FORMS
 from bddtorque.plan.table import Table
+from bddtorque.targets.tables.choosing import choose_forms, contenders, form_cost
 
 WORDS = [name for name in FORMS if name not in ("bits", "lockstep")]
 

@@ -10,10 +10,10 @@ from examples_tried import examples
 from hypothesis import HealthCheck, given, settings
 
 from bddtorque.base.errors import BddTorqueError
-from bddtorque.diagrams import reduction
-from bddtorque.diagrams.bdd import Diagram, build
-from bddtorque.diagrams.engine import ENGINES, CuddEngine, Engine, EngineLimit, make_engine
-from bddtorque.diagrams.reduction import reduce, start_orders
+from bddtorque.plan import reduction
+from bddtorque.plan.bdd import Diagram, build
+from bddtorque.plan.engine import ENGINES, CuddEngine, Engine, EngineLimit, make_engine
+from bddtorque.plan.reduction import reduce, start_orders
 from bddtorque.plan.table import Table
 
 CUDD_MISSING = False
@@ -191,8 +191,8 @@ def test_diagrams_load_without_dd() -> None:
     program = (
         "import sys; sys.modules.update({'dd': None, 'rich': None, 'typer': None})\n"
         "import numpy as np\n"
-        "from bddtorque.diagrams.bdd import Diagram, Table, build\n"
-        "from bddtorque.diagrams.forms import FORMS, lower\n"
+        "from bddtorque.plan.bdd import Diagram, Table, build\n"
+        "from bddtorque.plan.forms import FORMS, lower\n"
         "table = Table(np.arange(16), (2, 2), 4, False)\n"
         "diagram = build(table)\n"
         "Diagram.from_arrays(**diagram.arrays(), signed=False)\n"

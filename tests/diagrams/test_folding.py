@@ -4,7 +4,7 @@ from diagram_samples import from_function, tables
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bddtorque.diagrams.forms.folded import Folded, fold_word
+from bddtorque.plan.forms.folded import Folded, fold_word
 from bddtorque.plan.table import Table
 from bddtorque.words.integer_range import word_range
 

@@ -7,7 +7,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from bddtorque.base.errors import BddTorqueError
-from bddtorque.diagrams.bdd import Diagram, build
+from bddtorque.plan.bdd import Diagram, build
 from bddtorque.plan.table import Table
 
 

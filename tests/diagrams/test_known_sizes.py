@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 from diagram_samples import from_function, interleaved, rounded_product
 
-from bddtorque.diagrams.bdd import build
-from bddtorque.diagrams.forms import Bits, check_form
-from bddtorque.diagrams.reduction import reduce
+from bddtorque.plan.bdd import build
+from bddtorque.plan.forms import Bits, check_form
+from bddtorque.plan.reduction import reduce
 from bddtorque.plan.table import Table
 
 

@@ -8,12 +8,12 @@ from diagram_samples import ordered_tables, rounded_product
 from hypothesis import given
 
 from bddtorque.base.errors import BddTorqueError
-from bddtorque.diagrams.forms import FORMS, Bits, Dense, MultiTerminal, check_form, lower
-from bddtorque.diagrams.forms.bits import walk_bit, walk_word
-from bddtorque.diagrams.forms.folded import Folded, look_up_folded
-from bddtorque.diagrams.forms.form import sample_indices
-from bddtorque.diagrams.forms.multi_terminal import walk_terminal
-from bddtorque.diagrams.reduction import reduce
+from bddtorque.plan.forms import FORMS, Bits, Dense, MultiTerminal, check_form, lower
+from bddtorque.plan.forms.bits import walk_bit, walk_word
+from bddtorque.plan.forms.folded import Folded, look_up_folded
+from bddtorque.plan.forms.form import sample_indices
+from bddtorque.plan.forms.multi_terminal import walk_terminal
+from bddtorque.plan.reduction import reduce
 from bddtorque.plan.table import Table
 
 

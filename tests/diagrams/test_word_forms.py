@@ -11,9 +11,9 @@ from diagram_samples import from_function, parity, rounded_product, tables
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bddtorque.diagrams.bdd import build, signed_edges
-from bddtorque.diagrams.consing import MemoryLimit
-from bddtorque.diagrams.forms import (
+from bddtorque.plan.bdd import build, signed_edges
+from bddtorque.plan.consing import MemoryLimit
+from bddtorque.plan.forms import (
     FORMS,
     Bits,
     Classes,
@@ -25,11 +25,11 @@ from bddtorque.diagrams.forms import (
     Radix64,
     lower,
 )
-from bddtorque.diagrams.forms.classes import class_place, split_at
-from bddtorque.diagrams.forms.edge_valued import walk_weights
-from bddtorque.diagrams.forms.lockstep import LANES, LEVELS, walk_lanes
-from bddtorque.diagrams.forms.radix import walk_digits
-from bddtorque.diagrams.rows import digit_cuts, merge_rows, unroll
+from bddtorque.plan.forms.classes import class_place, split_at
+from bddtorque.plan.forms.edge_valued import walk_weights
+from bddtorque.plan.forms.lockstep import LANES, LEVELS, walk_lanes
+from bddtorque.plan.forms.radix import walk_digits
+from bddtorque.plan.rows import digit_cuts, merge_rows, unroll
 from bddtorque.plan.table import Table
 
 

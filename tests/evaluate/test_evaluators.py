@@ -9,8 +9,8 @@ from exact import all_words
 from examples_tried import EVERY
 
 import bddtorque as bt
-from bddtorque.diagrams.forms import FORMS, Bits
 from bddtorque.evaluate.kinds import EVALUATORS
+from bddtorque.plan.forms import FORMS, Bits
 
 KINDS = [(kind, form) for kind in ("words", "bits") for form in EVALUATORS[kind]]
 

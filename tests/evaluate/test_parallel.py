@@ -14,9 +14,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import bddtorque as bt
+from bddtorque.base.processors import checked_processors
 from bddtorque.evaluate import kinds as kinds_module
 from bddtorque.evaluate.runners import FEWEST_STATES, Spread, pieces
-from bddtorque.work.processors import checked_processors
 
 
 @pytest.fixture

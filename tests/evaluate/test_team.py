@@ -18,9 +18,9 @@ from bddtorque.evaluate import kinds as kinds_module
 from bddtorque.evaluate import team as team_module
 from bddtorque.evaluate.processor_lists import POST, WAIT
 from bddtorque.evaluate.runners import Interpreted
+from bddtorque.evaluate.spreading import schedule_model
 from bddtorque.evaluate.team import Team
 from bddtorque.evaluate.team_kernel import ASLEEP
-from bddtorque.schedule import schedule_model
 
 PLANS = {
     "terms": {"bits": 6},

@@ -6,10 +6,10 @@ import pytest
 from compiled import arm
 
 import bddtorque as bt
-from bddtorque.diagrams.forms import Bits
 from bddtorque.export import c_ifs
 from bddtorque.export.c_ifs import reached_edges
 from bddtorque.export.exporter import c_files
+from bddtorque.plan.forms import Bits
 
 
 def test_a_test_per_node_and_output_bit():

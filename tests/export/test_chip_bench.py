@@ -10,10 +10,10 @@ from compiled import arm, random_words
 
 import bddtorque as bt
 from bddtorque.bench import emulation
+from bddtorque.bench.chip_bench import ChipFigures, bench_chips, recommendations, true_units
 from bddtorque.bench.emulation import measure, missing_tools
 from bddtorque.cli import main
 from bddtorque.export import chip_bench
-from bddtorque.export.chip_bench import ChipFigures, bench_chips, recommendations, true_units
 from bddtorque.spec.chips import chips
 
 

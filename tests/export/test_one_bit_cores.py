@@ -7,9 +7,9 @@ from compiled import arm
 from verilog_tools import lint, needs_iverilog, needs_verilator, run, simulate
 
 import bddtorque as bt
-from bddtorque.bench.c_call import MANIFEST
-from bddtorque.bench.fpga_tools import DEVICES, build, missing_tools
 from bddtorque.export import one_bit_exporter
+from bddtorque.export.c_call import MANIFEST
+from bddtorque.export.fpga_tools import DEVICES, build, missing_tools
 from bddtorque.export.one_bit_exporter import one_bit_files
 
 needs_ice40 = pytest.mark.skipif(bool(missing_tools(DEVICES["ice40"])), reason=missing_tools(DEVICES["ice40"]))

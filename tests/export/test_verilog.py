@@ -9,8 +9,8 @@ from verilog_tools import lint, needs_iverilog, needs_verilator, run, simulate
 
 import bddtorque as bt
 from bddtorque.base.errors import BddTorqueError
-from bddtorque.bench.c_call import MANIFEST
-from bddtorque.bench.fpga_tools import DEVICES
+from bddtorque.export.c_call import MANIFEST
+from bddtorque.export.fpga_tools import DEVICES
 from bddtorque.export.verilog_exporter import verilog_files
 
 INTEGER = {"target": "integer", "chip": "fpga"}

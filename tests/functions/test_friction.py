@@ -179,8 +179,8 @@ def test_compiled_torques_have_the_friction(options, tmp_path):
 
 
 def test_a_plan_shows_the_term_and_a_robot_without_friction_is_as_before():
-    from bddtorque.compiler.plan_text import plan_text
     from bddtorque.plan.bound import compose, planned_facts
+    from bddtorque.targets.plan_text import plan_text
 
     plan = arm().plan
     scales = {f"{kind}{j}": Fraction(1) for kind in ("q", "qd", "qdd") for j in (1, 2)}

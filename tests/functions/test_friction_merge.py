@@ -5,8 +5,8 @@ import pytest
 
 import bddtorque as bt
 from bddtorque.compiler.verify import verify
-from bddtorque.laws.interpolant import Interpolant
 from bddtorque.spec import from_toml
+from bddtorque.words.interpolant import Interpolant
 
 SPEC = """
 robot = "planar2r"

@@ -14,9 +14,9 @@ import bddtorque as bt
 from bddtorque.base.errors import BddTorqueError
 from bddtorque.cli import main
 from bddtorque.compiler.verify import verify
-from bddtorque.laws.interpolant import Interpolant, Nearest
-from bddtorque.laws.samples import read_samples
 from bddtorque.words.bounded import Bounded
+from bddtorque.words.interpolant import Interpolant, Nearest
+from bddtorque.words.samples import read_samples
 
 
 def csv(folder: Path, text: str, name: str = "data.csv") -> str:

@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 
 import bddtorque as bt
+from bddtorque.base.entries import encode
 from bddtorque.model.model import to_bytes
 from bddtorque.robots import builtin_names, from_urdf
 from bddtorque.spec.spec_files import tables_directory
-from bddtorque.work.entries import encode
 
 JOINTS = ("shoulder", "elbow")
 STATES = ",".join(f"{kind}:{joint}" for kind in ("q", "qd", "qdd") for joint in JOINTS)

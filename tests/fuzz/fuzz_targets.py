@@ -26,13 +26,13 @@ from fuzz_models import mutated_archive, mutated_arrays, mutated_header
 from fuzz_seeds import JOINTS, read_seeds
 from fuzz_trees import mutated_tree
 
+from bddtorque.base.entries import BadEntryError, decode, encode
 from bddtorque.base.errors import BddTorqueError
 from bddtorque.cli.state_files import column_names, read_states
 from bddtorque.compiler.pinning import load_plan
 from bddtorque.compiler.torque_ranges import resolve_spec
 from bddtorque.compiler.verify import verify
 from bddtorque.independent.checker import check_bytes
-from bddtorque.laws.samples import law_of, merged, read_samples
 from bddtorque.model.model import from_bytes, load, to_bytes
 from bddtorque.model.source import RobotSource
 from bddtorque.plan.plan_data import plan_from_plain
@@ -42,7 +42,7 @@ from bddtorque.robots.robot_data import robot_from_plain, robot_to_plain
 from bddtorque.spec import from_toml, load_spec
 from bddtorque.spec.loading import spec_and_robot
 from bddtorque.words import Format
-from bddtorque.work.entries import BadEntryError, decode, encode
+from bddtorque.words.samples import law_of, merged, read_samples
 
 LONGEST_LINE = 1200
 """Characters of a message."""

@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 import bddtorque as bt
+from bddtorque.dynamics.graph import Graph
 from bddtorque.dynamics.robot_trace import trace_torques
-from bddtorque.graph.graph import Graph
-from bddtorque.graph.tracer import Tracer, traced_inputs
+from bddtorque.dynamics.tracer import Tracer, traced_inputs
 
 
 @pytest.fixture

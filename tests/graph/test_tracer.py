@@ -11,8 +11,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from bddtorque.graph.graph import Graph, Op
-from bddtorque.graph.tracer import Traced, Tracer, traced_inputs
+from bddtorque.dynamics.graph import Graph, Op
+from bddtorque.dynamics.tracer import Traced, Tracer, traced_inputs
 
 
 @pytest.fixture

@@ -51,12 +51,12 @@ from survivors import (
 import bddtorque as bt
 from bddtorque.base.errors import BddTorqueError
 from bddtorque.compiler.verify import verify
-from bddtorque.diagrams.bdd import Diagram, build
 from bddtorque.independent import check_bytes
 from bddtorque.independent.bounds import OutputBound
 from bddtorque.independent.certificate import PARTS, check_difference, least_arithmetic, outputs_stated
 from bddtorque.independent.findings import RefusedError
 from bddtorque.model.model import from_bytes, to_bytes
+from bddtorque.plan.bdd import Diagram, build
 from bddtorque.plan.blocks import output_format
 from bddtorque.plan.table import Table
 from bddtorque.robots import load_urdf

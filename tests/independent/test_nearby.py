@@ -25,10 +25,10 @@ from bddtorque.independent.findings import RefusedError
 from bddtorque.independent.graph import Angle
 from bddtorque.independent.nearby import _growth, _motion_growth, compare_nearby
 from bddtorque.model.model import to_bytes
-from bddtorque.planner import float_dust
 from bddtorque.robots.frames import rotation_rpy
 from bddtorque.robots.parts import Follower, Joint, Link
 from bddtorque.robots.robot import Robot
+from bddtorque.targets.float import float_dust
 
 SLIDING = random_robot(["revolute", "prismatic", "revolute"], ["tilted", "general", "parallel"], 3)
 MOTION = {"velocity": (-1.0, 2.0), "acceleration": 3.0, "position": [(-1.0, 2.0), (0.1, 0.7), (-3.0, 3.0)]}

@@ -16,6 +16,9 @@ from oracle import pinocchio_model, rnea
 import bddtorque as bt
 from bddtorque.dynamics.robot_trace import trace_torques
 from bddtorque.dynamics.terms import terms_of
+from bddtorque.evaluate.building import operations_of
+from bddtorque.evaluate.scheduling import Placement, Schedule, Task, earliest_ends, list_schedule, longest_path
+from bddtorque.evaluate.spreading import spread_bits
 from bddtorque.machines.comparison import (
     fijany,
     horn_raibert,
@@ -44,8 +47,6 @@ from bddtorque.machines.lathrop.linear_program import linear_program, program_in
 from bddtorque.machines.lathrop.systolic import pipeline
 from bddtorque.machines.lathrop.vector_program import Times, run
 from bddtorque.machines.table_machines import costs_of, table_machines, word_tasks
-from bddtorque.schedule import operations_of, spread_bits
-from bddtorque.schedule.scheduling import Placement, Schedule, Task, earliest_ends, list_schedule, longest_path
 
 ARMS = ("planar2r", "planar3r_a", "scara", "stanford", "puma560", "ur5", "panda")
 WORD = word_steps(8)

@@ -10,10 +10,10 @@ from papers.logarithmic import trace_lathrop
 from papers.luh_lin import counted_operations, joint_tasks
 
 import bddtorque as bt
+from bddtorque.evaluate.scheduling import longest_path
 from bddtorque.machines.lathrop.linear_program import linear_program
 from bddtorque.machines.lathrop.operation_counts import general_graph
 from bddtorque.machines.lathrop.vector_program import Times
-from bddtorque.schedule.scheduling import longest_path
 
 
 @pytest.mark.parametrize("name", ["stanford", "puma560"])

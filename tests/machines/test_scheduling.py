@@ -13,9 +13,8 @@ from papers.branch_and_bound import branch_and_bound
 from papers.gantt import draw_gantt
 
 import bddtorque as bt
-from bddtorque.graph.tracer import Tracer, traced_inputs
-from bddtorque.machines.graph_tasks import tasks_of_graph
-from bddtorque.schedule.scheduling import (
+from bddtorque.dynamics.tracer import Tracer, traced_inputs
+from bddtorque.evaluate.scheduling import (
     Placement,
     Schedule,
     Task,
@@ -25,6 +24,7 @@ from bddtorque.schedule.scheduling import (
     list_schedule,
     longest_path,
 )
+from bddtorque.machines.graph_tasks import tasks_of_graph
 
 
 @st.composite

@@ -15,9 +15,9 @@ from papers.speculation_costs import (
 )
 from papers.timetables import new_on_four, processor_a_link, single_processor, tasks_of
 
+from bddtorque.evaluate.scheduling import list_schedule
 from bddtorque.machines.hamilton.speculation_equations import LATHROP, Op, cross, into, out, read
 from bddtorque.machines.hamilton.speculation_methods import BINDER_HERZOG, FIRST_ORDER, NEW, SERIAL
-from bddtorque.schedule.scheduling import list_schedule
 
 TABLE_2 = {  # (multiplications, additions) for i = 1, 1 < i < n, i = n; coefficients of n and 1 of both totals
     "w": ((12, 6), (21, 15), (21, 15), (21, -9), (15, -9)),

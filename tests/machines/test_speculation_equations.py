@@ -12,7 +12,7 @@ from papers.hamilton_equations import AS_PRINTED, HAMILTON
 from strategies import relative_error, robots, seeds
 
 from bddtorque.base.errors import BddTorqueError
-from bddtorque.graph.tracer import Tracer, traced_inputs
+from bddtorque.dynamics.tracer import Tracer, traced_inputs
 from bddtorque.machines.hamilton.speculation_equations import (
     LATHROP,
     LATHROP_GRAVITY_APART,

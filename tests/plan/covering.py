@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from bddtorque.base.errors import BddTorqueError
-from bddtorque.graph.graph import Graph
+from bddtorque.dynamics.graph import Graph
 from bddtorque.plan.bound import compose, planned_facts
 from bddtorque.plan.plan import Plan, check_widths
-from bddtorque.planner.budget import RESERVE
-from bddtorque.planner.builder import Target
-from bddtorque.planner.cover import Choices, cover
+from bddtorque.targets.builder import Target
+from bddtorque.targets.tables.budget import RESERVE
+from bddtorque.targets.tables.cover import Choices, cover
 from bddtorque.words.argument import Argument
 
 MOST_GUARD = 24

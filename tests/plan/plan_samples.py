@@ -9,13 +9,13 @@ import numpy as np
 from exact import all_words, long, long_outputs
 from hypothesis import strategies as st
 
-from bddtorque.graph.graph import Graph
-from bddtorque.graph.tracer import Tracer
+from bddtorque.dynamics.graph import Graph
+from bddtorque.dynamics.tracer import Tracer
 from bddtorque.plan.bound import compose
 from bddtorque.plan.plan import Plan
 from bddtorque.plan.reference import run_plan
 from bddtorque.plan.tabulate import tabulate
-from bddtorque.planner.builder import Target
+from bddtorque.targets.builder import Target
 from bddtorque.words.argument import Argument
 
 LARGEST = 1 << 30

@@ -13,14 +13,14 @@ from plan_samples import LARGEST, Sample, found_and_proved
 
 import bddtorque as bt
 from bddtorque.base.errors import BddTorqueError
-from bddtorque.graph.tracer import Tracer
+from bddtorque.dynamics.tracer import Tracer
 from bddtorque.plan.reference import run_wires
 from bddtorque.plan.tabulate import tabulate
 from bddtorque.plan.wires import AngleSum
-from bddtorque.planner.angles import Combination, with_angle_sums
-from bddtorque.planner.budget import plan_network
-from bddtorque.planner.builder import Target
 from bddtorque.spec import JointSpec, Ranges
+from bddtorque.targets.angles import Combination, with_angle_sums
+from bddtorque.targets.builder import Target
+from bddtorque.targets.tables.budget import plan_network
 from bddtorque.words.argument import Argument
 
 ANGLE, WORD = Argument("angle", 6), Argument("word", 6)

@@ -14,13 +14,13 @@ from plan_samples import Sample, found_and_proved, samples
 
 import bddtorque as bt
 from bddtorque.base.errors import BddTorqueError
-from bddtorque.graph.tracer import Tracer
+from bddtorque.dynamics.tracer import Tracer
 from bddtorque.plan.blocks import FunctionBlock, ProductBlock
 from bddtorque.plan.bound import BlockFacts, compose, planned_facts
 from bddtorque.plan.plan import Plan
 from bddtorque.plan.wires import Input, Lookup, Output, Product, Sum
-from bddtorque.planner.budget import plan_network
-from bddtorque.planner.builder import Target
+from bddtorque.targets.builder import Target
+from bddtorque.targets.tables.budget import plan_network
 from bddtorque.words.argument import Argument
 
 relaxed = settings(max_examples=examples(100), suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])

@@ -11,18 +11,18 @@ from plan_samples import LARGEST, Sample, found_and_proved
 import bddtorque as bt
 from bddtorque.base.errors import BddTorqueError
 from bddtorque.compiler.robot_draft import draft_of_robot, output_targets
+from bddtorque.dynamics.graph import Graph
 from bddtorque.dynamics.term_trace import trace_terms
 from bddtorque.dynamics.terms import terms_of
-from bddtorque.graph.graph import Graph
-from bddtorque.graph.tracer import Tracer
+from bddtorque.dynamics.tracer import Tracer
 from bddtorque.model.source import RobotSource
 from bddtorque.plan.blocks import ProductBlock
 from bddtorque.plan.plan import Plan, check_widths
 from bddtorque.plan.wires import AngleSum, Input, Lookup, Product, Sum
-from bddtorque.planner.budget import plan_network
-from bddtorque.planner.builder import Target
-from bddtorque.planner.cover import Choices, cover, summand_counts
 from bddtorque.spec import load_spec
+from bddtorque.targets.builder import Target
+from bddtorque.targets.tables.budget import plan_network
+from bddtorque.targets.tables.cover import Choices, cover, summand_counts
 from bddtorque.words.argument import Argument
 
 

@@ -11,16 +11,16 @@ from plan_samples import Sample, found_and_proved
 from strategies import random_robot
 
 import bddtorque as bt
-from bddtorque.compiler.plan_text import plan_text
 from bddtorque.compiler.robot_draft import draft_of_robot
-from bddtorque.graph.tracer import Tracer
+from bddtorque.dynamics.tracer import Tracer
 from bddtorque.plan.blocks import Block, FunctionBlock
 from bddtorque.plan.bound import compose, planned_facts
 from bddtorque.plan.plan import Plan
 from bddtorque.plan.plan_operations import native_operations
-from bddtorque.planner.budget import plan_network
-from bddtorque.planner.builder import Target
 from bddtorque.spec.loading import spec_and_robot
+from bddtorque.targets.builder import Target
+from bddtorque.targets.plan_text import plan_text
+from bddtorque.targets.tables.budget import plan_network
 from bddtorque.words.argument import Argument
 
 ARGUMENTS = {

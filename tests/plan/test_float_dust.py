@@ -16,12 +16,12 @@ from strategies import robots, seeds
 import bddtorque as bt
 from bddtorque.compiler.robot_draft import draft_of_robot
 from bddtorque.dynamics.robot_trace import trace_torques
-from bddtorque.graph.tracer import Tracer
+from bddtorque.dynamics.tracer import Tracer
 from bddtorque.independent import check_bytes
 from bddtorque.model.model import to_bytes
-from bddtorque.planner.float_dust import MOST_ANGLES, SHARE, without_dust
 from bddtorque.robots.robot import Robot
 from bddtorque.spec.loading import spec_and_robot
+from bddtorque.targets.float.float_dust import MOST_ANGLES, SHARE, without_dust
 from bddtorque.words.bounded import Interval
 
 INPUTS = {"u": Interval(-1.0, 2.0), "v": Interval(-3.0, 3.0)}

@@ -20,8 +20,8 @@ import bddtorque as bt
 from bddtorque.base.errors import BddTorqueError
 from bddtorque.cli.tables import constant_sequence
 from bddtorque.compiler.robot_draft import draft_of_robot
+from bddtorque.dynamics.tracer import Tracer
 from bddtorque.export.exporter import c_files
-from bddtorque.graph.tracer import Tracer
 from bddtorque.independent import check_bytes
 from bddtorque.model.model import from_bytes, to_bytes
 from bddtorque.plan.integer_widths import exact_bits, wide_operations
@@ -30,13 +30,13 @@ from bddtorque.plan.plan_data import plan_from_plain
 from bddtorque.plan.reference import WordArrays, run_wires
 from bddtorque.plan.tabulate import tabulate
 from bddtorque.plan.wires import Output, Product, Sum
-from bddtorque.planner.builder import Target
-from bddtorque.planner.integer_cost import plan_cycles
-from bddtorque.planner.integer_planner import plan_integers
 from bddtorque.questions import largest
 from bddtorque.spec.chips import chip_named
 from bddtorque.spec.loading import spec_and_robot
 from bddtorque.sweeps import sweep
+from bddtorque.targets.builder import Target
+from bddtorque.targets.integer.integer_cost import plan_cycles
+from bddtorque.targets.integer.integer_planner import plan_integers
 from bddtorque.words.argument import Argument
 from bddtorque.words.integer_range import wrap
 

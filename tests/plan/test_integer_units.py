@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bddtorque.planner.integer_units import INPUT, Equation, spare_factors
+from bddtorque.targets.integer.integer_units import INPUT, Equation, spare_factors
 
 
 def factors(equations, units):

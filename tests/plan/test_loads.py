@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bddtorque.base.errors import BddTorqueError
-from bddtorque.diagrams.loads import Candidate, latency, least_cost, load_cost, pick
+from bddtorque.plan.loads import Candidate, latency, least_cost, load_cost, pick
 
 
 def candidate(name: str, size: int, cost: int) -> Candidate:

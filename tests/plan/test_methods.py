@@ -10,10 +10,10 @@ from exact import all_words
 from strategies import random_robot
 
 import bddtorque as bt
-from bddtorque.diagrams.bdd import build
-from bddtorque.diagrams.forms import BIT_FORMS, FORMS
 from bddtorque.model.model import Model
+from bddtorque.plan.bdd import build
 from bddtorque.plan.blocks import Block, ProductBlock, SquareBlock
+from bddtorque.plan.forms import BIT_FORMS, FORMS
 from bddtorque.plan.plan import Plan
 from bddtorque.plan.reference import run_plan
 from bddtorque.plan.tabulate import tabulate

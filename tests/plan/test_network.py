@@ -8,12 +8,12 @@ from fractions import Fraction
 import pytest
 from plan_samples import Sample, found_and_proved
 
-from bddtorque.graph.graph import Graph
-from bddtorque.graph.tracer import Tracer
+from bddtorque.dynamics.graph import Graph
+from bddtorque.dynamics.tracer import Tracer
 from bddtorque.plan.wires import Lookup
-from bddtorque.planner.budget import plan_network
-from bddtorque.planner.builder import Target
-from bddtorque.planner.network import network_of
+from bddtorque.targets.builder import Target
+from bddtorque.targets.network import network_of
+from bddtorque.targets.tables.budget import plan_network
 from bddtorque.words.argument import Argument
 
 ARGUMENTS = {

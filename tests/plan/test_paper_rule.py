@@ -11,12 +11,12 @@ from exact import all_words
 import bddtorque as bt
 from bddtorque.compiler.robot_draft import draft_of_robot
 from bddtorque.compiler.verify import verify
-from bddtorque.graph.tracer import Tracer
+from bddtorque.dynamics.tracer import Tracer
 from bddtorque.independent.checker import check_bytes, check_file
 from bddtorque.plan.blocks import output_format
 from bddtorque.plan.wires import Lookup, Product, Sum
-from bddtorque.planner.builder import Target
-from bddtorque.planner.cover import Choices, cover, extra_bits
+from bddtorque.targets.builder import Target
+from bddtorque.targets.tables.cover import Choices, cover, extra_bits
 from bddtorque.words.argument import Argument
 
 

@@ -14,8 +14,8 @@ import bddtorque as bt
 from bddtorque.base.errors import BddTorqueError
 from bddtorque.compiler.pinning import check_pinned, load_plan, plan_to_plain, save_plan
 from bddtorque.compiler.robot_draft import draft_of_robot
-from bddtorque.diagrams.forms import FORMS
 from bddtorque.plan.blocks import FunctionBlock
+from bddtorque.plan.forms import FORMS
 from bddtorque.plan.plan import Plan
 from bddtorque.plan.wires import Lookup, Sum
 from bddtorque.spec import load_spec

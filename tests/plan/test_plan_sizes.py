@@ -9,8 +9,8 @@ import pytest
 from bddtorque.compiler.robot_draft import draft_of_robot
 from bddtorque.plan.plan import Plan
 from bddtorque.plan.plan_operations import FREE_BYTES, table_bytes, table_cost
-from bddtorque.planner.network import DIRECT_BITS
 from bddtorque.spec.loading import spec_and_robot
+from bddtorque.targets.network import DIRECT_BITS
 
 TIMES = 2
 """What a plan may be larger than the next one: a table of one term saves fewer than half of the operations."""
@@ -36,7 +36,7 @@ def test_a_plan_is_no_more_than_twice_as_large_as_the_next(robot):
 def test_the_cheapest_candidate_is_taken(monkeypatch):
     costs = []
     for choice in DIRECT_BITS:
-        monkeypatch.setattr("bddtorque.planner.budget.DIRECT_BITS", (choice,))
+        monkeypatch.setattr("bddtorque.targets.tables.budget.DIRECT_BITS", (choice,))
         costs.append(table_cost(plan_at("planar2r", 7, "terms")))
     monkeypatch.undo()
     assert len(set(costs)) > 1

@@ -5,16 +5,16 @@ from __future__ import annotations
 import pytest
 
 import bddtorque as bt
-from bddtorque.compiler.plan_text import inner_widths, plan_text
 from bddtorque.compiler.robot_draft import draft_of_robot
-from bddtorque.diagrams.choosing import candidate
-from bddtorque.diagrams.cost import block_candidates, most_nodes, product_candidates
-from bddtorque.diagrams.forms import FORMS
 from bddtorque.model.model import Model
 from bddtorque.plan.bound import OutputBound
+from bddtorque.plan.forms import FORMS
 from bddtorque.plan.plan import Plan
 from bddtorque.plan.wires import Product
 from bddtorque.spec import load_spec
+from bddtorque.targets.plan_text import inner_widths, plan_text
+from bddtorque.targets.tables.choosing import candidate
+from bddtorque.targets.tables.cost import block_candidates, most_nodes, product_candidates
 
 
 @pytest.fixture(scope="module")

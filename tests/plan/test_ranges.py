@@ -11,13 +11,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from strategies import robots, seeds
 
-from bddtorque.compiler.plan_text import inner_widths
 from bddtorque.compiler.robot_draft import draft_of_robot
+from bddtorque.dynamics.graph import Graph, Op
+from bddtorque.dynamics.node_ranges import node_ranges
 from bddtorque.dynamics.robot_trace import trace_torques
-from bddtorque.graph.graph import Graph, Op
-from bddtorque.graph.node_ranges import node_ranges
-from bddtorque.graph.tracer import Tracer
+from bddtorque.dynamics.tracer import Tracer
 from bddtorque.spec.loading import spec_and_robot
+from bddtorque.targets.plan_text import inner_widths
 from bddtorque.words.bounded import Interval, IntervalArithmetic, interval
 
 

@@ -12,13 +12,13 @@ from hypothesis import strategies as st
 from plan_samples import LARGEST, Sample, found_and_proved
 
 from bddtorque.base.errors import BddTorqueError
-from bddtorque.graph.graph import Graph, Node, Op
-from bddtorque.graph.tracer import Tracer
+from bddtorque.dynamics.graph import Graph, Node, Op
+from bddtorque.dynamics.tracer import Tracer
 from bddtorque.plan.blocks import FunctionBlock
 from bddtorque.plan.bound import compose, planned_facts, quarters_of, turning_of
 from bddtorque.plan.wires import AngleSum, Input, Lookup
-from bddtorque.planner.budget import plan_network
-from bddtorque.planner.builder import Target
+from bddtorque.targets.builder import Target
+from bddtorque.targets.tables.budget import plan_network
 from bddtorque.words.argument import Argument
 
 

@@ -12,9 +12,8 @@ from hypothesis import strategies as st
 from report_pages import compiled, read, written
 
 import bddtorque as bt
-from bddtorque.diagrams.bdd import build
-from bddtorque.diagrams.choosing import choose_forms
-from bddtorque.diagrams.forms import FORMS
+from bddtorque.plan.bdd import build
+from bddtorque.plan.forms import FORMS
 from bddtorque.plan.table import Table
 from bddtorque.report.arm_picture import HALF_HEIGHT, HALF_WIDTH, LETTER, LINE, LINK, ROOM, arm_picture, clearance
 from bddtorque.report.diagram_picture import drawable_part
@@ -25,6 +24,7 @@ from bddtorque.report.packing import pack
 from bddtorque.report.plan_picture import MOST_WIRES, plan_picture
 from bddtorque.report.view import placed_joints, view_of
 from bddtorque.robots.library import builtin_names
+from bddtorque.targets.tables.choosing import choose_forms
 from bddtorque.words import Format
 
 

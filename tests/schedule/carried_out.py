@@ -16,11 +16,11 @@ import numpy.typing as npt
 
 from bddtorque.base.errors import BddTorqueError
 from bddtorque.base.jit import njit
-from bddtorque.diagrams.bdd import Diagram
-from bddtorque.diagrams.forms.bits import Bits, walk_bit
-from bddtorque.schedule.operations import Operation
-from bddtorque.schedule.scheduling import Schedule
-from bddtorque.schedule.wiring import Word
+from bddtorque.evaluate.operations import Operation
+from bddtorque.evaluate.scheduling import Schedule
+from bddtorque.evaluate.wiring import Word
+from bddtorque.plan.bdd import Diagram
+from bddtorque.plan.forms.bits import Bits, walk_bit
 from bddtorque.words.integer_range import wrap
 
 Integers = npt.NDArray[np.int64]

@@ -5,11 +5,11 @@ import pytest
 from carried_out import run_schedule
 from compiled import arm, random_words, reference
 
+from bddtorque.evaluate.core_clocks import CORE_CLOCKS, clamp_clocks
+from bddtorque.evaluate.spreading import schedule_model
 from bddtorque.export.one_bit_clocks import BEGIN, count_clocks, spread_over_cores
 from bddtorque.export.one_bit_program import SEND, Function
 from bddtorque.export.one_bit_steps import StepMaker
-from bddtorque.schedule import schedule_model
-from bddtorque.schedule.core_clocks import CORE_CLOCKS, clamp_clocks
 
 PLANS = {
     "terms": {"bits": 6},

@@ -12,19 +12,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import bddtorque as bt
+from bddtorque.evaluate.building import operations_of
+from bddtorque.evaluate.operations import BIT_SERIAL, WORD_STEPS, Costs
+from bddtorque.evaluate.scheduling import Placement, Schedule, Task, earliest_ends, longest_path
+from bddtorque.evaluate.spreading import delayed, schedule_model, spread_bits, tasks_of
+from bddtorque.evaluate.wiring import Word, shifted, signed_digits, wrapped
 from bddtorque.plan.wires import AngleSum, Lookup, Product
-from bddtorque.schedule import (
-    BIT_SERIAL,
-    WORD_STEPS,
-    Costs,
-    delayed,
-    operations_of,
-    schedule_model,
-    spread_bits,
-)
-from bddtorque.schedule.scheduling import Placement, Schedule, Task, earliest_ends, longest_path
-from bddtorque.schedule.spreading import tasks_of
-from bddtorque.schedule.wiring import Word, shifted, signed_digits, wrapped
 from bddtorque.words.integer_range import Range, wrap
 
 PLANS = {

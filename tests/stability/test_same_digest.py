@@ -19,10 +19,10 @@ from hypothesis import strategies as st
 from pinned import kept
 
 import bddtorque as bt
+from bddtorque.base.caching import Cache
 from bddtorque.model.model import to_bytes
 from bddtorque.robots.frames import Pose, align_z, angle_of, cos_sin, rotation_rpy, times
 from bddtorque.words.portable import sine_cosine
-from bddtorque.work import Cache
 
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]

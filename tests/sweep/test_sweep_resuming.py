@@ -7,10 +7,11 @@ import pytest
 from compiled import compiled, rubbing_arm
 
 import bddtorque as bt
+from bddtorque.base.caching import Cache
+from bddtorque.base.workers import NoProgress
 from bddtorque.sweeps import sweep
 from bddtorque.sweeps.measuring import subject_of
 from bddtorque.sweeps.true_torques import float_error
-from bddtorque.work import Cache, NoProgress
 
 STATES = 4_000
 

@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 import bddtorque as bt
 from bddtorque.base.errors import BddTorqueError
 from bddtorque.compiler.verify import verify
-from bddtorque.diagrams.bdd import Diagram, build
 from bddtorque.model.model import from_bytes, to_bytes
+from bddtorque.plan.bdd import Diagram, build
 from bddtorque.plan.plan_data import plan_from_plain
 from bddtorque.plan.table import Table
 from bddtorque.proof.certificate import Certificate

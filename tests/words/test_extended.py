@@ -4,8 +4,8 @@ from fractions import Fraction
 
 import pytest
 
-from bddtorque.graph.tracer import Tracer
-from bddtorque.laws.extended import rounded_exactly
+from bddtorque.dynamics.tracer import Tracer
+from bddtorque.plan.extended import rounded_exactly
 from bddtorque.words.argument import Argument
 
 

@@ -10,7 +10,7 @@ from concurrent.futures import Future
 
 import pytest
 
-from bddtorque.work.interrupts import interrupts_held, scratch_folder
+from bddtorque.base.interrupts import interrupts_held, scratch_folder
 
 
 @pytest.fixture(autouse=True)

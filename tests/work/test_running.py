@@ -20,9 +20,12 @@ from typing import Any
 import numpy as np
 import pytest
 
+from bddtorque.base.caching import Cache
+from bddtorque.base.entries import decode
 from bddtorque.base.errors import BddTorqueError
-from bddtorque.work import Cache, Task, Workers, usable_processors
-from bddtorque.work.entries import decode
+from bddtorque.base.processors import usable_processors
+from bddtorque.base.tasks import Task
+from bddtorque.base.workers import Workers
 
 HERE = str(Path(__file__).parent)
 
@@ -280,7 +283,7 @@ def test_a_script_without_a_main_guard_works(tmp_path: Path) -> None:
 def test_a_script_may_run_functions_of_its_own(tmp_path: Path) -> None:
     path = tmp_path / "guarded.py"
     path.write_text(
-        "from bddtorque.work import Task, Workers\n"
+        "from bddtorque.base.tasks import Task\nfrom bddtorque.base.workers import Workers\n"
         "def cube(x):\n    return x**3\n"
         "if __name__ == '__main__':\n"
         "    with Workers(2) as team:\n        print(team.run([Task(cube, (i,)) for i in range(3)]))\n"

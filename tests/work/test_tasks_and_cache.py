@@ -21,10 +21,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import bddtorque as bt
+from bddtorque.base.caching import MISSING, Cache, cache_directory, default_cache
+from bddtorque.base.entries import BadEntryError, decode, encode
 from bddtorque.base.errors import BddTorqueError
-from bddtorque.work import Cache, Task, cache_directory, content_key, default_cache
-from bddtorque.work.caching import MISSING
-from bddtorque.work.entries import BadEntryError, decode, encode
+from bddtorque.base.tasks import Task, content_key
 
 
 class Colour(Enum):
@@ -64,7 +64,7 @@ def test_different_content_has_different_keys() -> None:
 def test_equal_content_has_equal_keys_everywhere() -> None:
     assert content_key({"a": 1, "b": [2.5]}) == content_key({"b": [2.5], "a": 1})
     assert content_key(np.arange(8)[::2]) == content_key(np.array([0, 2, 4, 6]))
-    script = "from bddtorque.work import content_key; print(content_key(('task', 1, {'x': 0.1, 'y': b'z'})))"
+    script = "from bddtorque.base.tasks import content_key; print(content_key(('task', 1, {'x': 0.1, 'y': b'z'})))"
     environment = {**os.environ, "PYTHONHASHSEED": "77"}
     shown = subprocess.run([sys.executable, "-c", script], env=environment, capture_output=True, text=True, check=True)
     assert shown.stdout.strip() == content_key(("task", 1, {"x": 0.1, "y": b"z"}))
@@ -207,7 +207,7 @@ def test_a_full_disk_is_said_once_and_leaves_nothing(
 def test_other_code_has_other_entries(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     cache, task = Cache(tmp_path), Task(identity, (1,))
     before = cache.path(task)
-    monkeypatch.setattr("bddtorque.work.caching.environment_digest", lambda module: "changed code")
+    monkeypatch.setattr("bddtorque.base.caching.environment_digest", lambda module: "changed code")
     assert cache.path(task) != before
 
 

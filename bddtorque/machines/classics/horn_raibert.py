@@ -18,9 +18,9 @@ import numpy.typing as npt
 
 from bddtorque.base.errors import BddTorqueError
 from bddtorque.dynamics.batch import Floats, like_given, states
+from bddtorque.dynamics.graph import Graph
 from bddtorque.dynamics.terms import Term, Terms, terms_of
-from bddtorque.graph.graph import Graph
-from bddtorque.graph.tracer import Number, Tracer
+from bddtorque.dynamics.tracer import Number, Tracer
 from bddtorque.robots.parts import Joint
 from bddtorque.robots.robot import Robot
 

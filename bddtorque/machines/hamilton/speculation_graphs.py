@@ -11,8 +11,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from bddtorque.graph.graph import Graph
-from bddtorque.graph.tracer import Traced, Tracer
+from bddtorque.dynamics.graph import Graph
+from bddtorque.dynamics.tracer import Traced, Tracer
 from bddtorque.machines.lathrop.linear_program import linear_program, program_inputs
 from bddtorque.machines.lathrop.operation_counts import counted_state
 from bddtorque.machines.lathrop.vector_program import Operation, Program, run

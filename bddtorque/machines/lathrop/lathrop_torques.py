@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from bddtorque.dynamics.batch import Floats, like_given, states
-from bddtorque.graph.tracer import Tracer, traced_inputs
+from bddtorque.dynamics.tracer import Tracer, traced_inputs
 from bddtorque.machines.lathrop.arm import ArmState, BaseMotion, DistalArm, TipWrench, arm_state, distal_arm
 from bddtorque.machines.lathrop.linear import Recursion, linear_recursion
 from bddtorque.robots.robot import Robot

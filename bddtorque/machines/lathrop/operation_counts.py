@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Literal
 
-from bddtorque.graph.graph import Graph
-from bddtorque.graph.tracer import Tracer
+from bddtorque.dynamics.graph import Graph
+from bddtorque.dynamics.tracer import Tracer
 from bddtorque.machines.lathrop.arm import IDENTITY, ZERO, ArmState, DistalArm, Rows, Triple, distal_arm
 from bddtorque.machines.lathrop.lathrop_torques import Form, traced_state
 from bddtorque.machines.lathrop.linear import linear_recursion

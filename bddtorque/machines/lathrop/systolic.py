@@ -14,8 +14,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from bddtorque.base.errors import BddTorqueError
+from bddtorque.evaluate.scheduling import list_schedule
 from bddtorque.machines.lathrop.vector_program import Operation, Program, Times, availability, tasks_of
-from bddtorque.schedule.scheduling import list_schedule
 
 Naming = Callable[[Operation], str]
 """From an operation to the processor that does it."""

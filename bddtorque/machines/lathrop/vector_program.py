@@ -17,8 +17,8 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from bddtorque.evaluate.scheduling import Task
 from bddtorque.machines.lathrop.arm import add, cross, dot, matrix_product, matrix_times, scaled, transposed
-from bddtorque.schedule.scheduling import Task
 
 
 @dataclass(frozen=True)

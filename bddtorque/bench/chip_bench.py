@@ -1,0 +1,252 @@
+"""Measure a model on emulated chips, beside what else could compute the same torques there.
+
+F is the recursion in float32 with a sine table (`float_baseline`). X is fixed point that is tuned, not proved: a plan
+in integers whose words are made coarser as long as the error that is found on random states stays below a unit. Both
+take the same words and make the same checks. Each is built at -Os and at -O2, and the faster one is shown.
+
+On a chip without a multiplier look-ups may win: there, tables and integers are both measured.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from bddtorque.base.errors import BddTorqueError
+from bddtorque.base.interrupts import scratch_folder
+from bddtorque.bench.emulation import measure, missing_tools
+from bddtorque.compiler.compiling import finish_model
+from bddtorque.compiler.robot_draft import draft_of_robot
+from bddtorque.dynamics.batch import inverse_dynamics
+from bddtorque.export.c_call import MANIFEST, CCall
+from bddtorque.export.c_interface import Interface
+from bddtorque.export.c_source import ROM
+from bddtorque.export.exporter import c_files
+from bddtorque.export.float_baseline import float_files
+from bddtorque.model.model import Model
+from bddtorque.spec.chips import Chip, chip_named
+from bddtorque.spec.spec import Spec
+from bddtorque.sweeps.states import random_words
+
+STATES = 200
+"""Random states that cycles are counted on."""
+LEVELS = ("-Os", "-O2")
+IO = 32
+"""Bits of the words that a call takes and gives, unless asked for."""
+TRIED = 100_000
+"""States that the error of X is looked for on."""
+COARSER = (1.5, 2.5, 4.0)
+"""Proved errors, in units, that X is tried with."""
+BLOCK_BITS = (8, 10, 12, 14)
+"""Input bits of a table, at most, that tables are tried with."""
+MOST_TIMES = 16
+"""Rows that tables may have for each byte of flash: lower forms take less, but hardly that much."""
+COMPARED = ("tables", "integer")
+UNTUNED: dict[str, Any] = {"target": "integer", "source": "auto", "products": "auto", "precision": None}
+Words = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class ChipFigures:
+    """What one way to compute the torques takes on a chip."""
+
+    # chip, way: which; the way is "bddtorque", "X" or "F", or "tables" or "integer" where that is
+    # measured beside the model
+    chip: str
+    way: str
+    flags: str = ""  # of the compiler
+    # mean, lowest, highest: cycles of a call, less those of an empty function
+    mean: float = 0.0
+    lowest: int = 0
+    highest: int = 0
+    # flash, ram, stack: bytes that it adds to a program
+    flash: int = 0
+    ram: int = 0
+    stack: int = 0
+    error: float = 0.0  # the largest found, in units of the last bit
+    bound: float | None = None  # the largest proved; None if nothing is
+    problem: str = ""  # why there are no figures; else empty
+    options: str = ""  # of `bddtorque compile`, that make what was measured beside the model
+
+    def to_plain(self) -> dict[str, Any]:
+        """Return plain data for JSON."""
+        return asdict(self)
+
+
+def bench_chips(model: Model, chips: Sequence[str], count: int, seed: int, io: int = IO) -> Iterator[ChipFigures]:
+    """Yield the figures of a robot's model on each chip, and of the baselines, on `count` random states.
+
+    Raise `BddTorqueError` if a chip is unknown, or the tools of all of them are missing.
+    """
+    model.robot_source("bench")
+    if not chips:
+        raise BddTorqueError("bench needs at least one chip")
+    profiles = [chip_named(name) for name in chips]
+    lacking = [problem for profile in profiles if (problem := missing_tools(profile))]
+    if len(lacking) == len(profiles):
+        raise BddTorqueError("; ".join(dict.fromkeys(lacking)))
+    states = random_words(model.formats, count, seed)
+    truth = true_units(model, states)
+    for profile in profiles:
+        if problem := missing_tools(profile):
+            yield ChipFigures(profile.name, "bddtorque", problem=problem)
+            continue
+        yield _own(model, profile, states, truth, io)
+        if not profile.multiplier:
+            yield _other_target(model, profile, states, truth, io)
+        yield _tuned(model, profile.name, states, truth, io)
+        interface = Interface.of(model, io, profile.register)
+        files = float_files(model, interface, ROM)
+        files[MANIFEST] = json.dumps({"call": interface.call("baseline").to_plain()})
+        yield _measured("F", profile.name, files, states, truth)
+
+
+def compare_targets(model: Model, chip: Chip) -> str:
+    """Measure a model on a chip without a multiplier, and tables beside integers, and return which to take and why.
+
+    Raise `BddTorqueError` if the tools of the chip are missing.
+    """
+    if problem := missing_tools(chip):
+        raise BddTorqueError(problem)
+    states = random_words(model.formats, STATES, 0)
+    truth = true_units(model, states)
+    own, other = _own(model, chip, states, truth, IO), _other_target(model, chip, states, truth, IO)
+    return _better(model.plan.target, own, other)
+
+
+def recommendations(found: Iterable[tuple[Model, ChipFigures]]) -> dict[str, str]:
+    """Return which target to compile for and why, by chip: without a multiplier, or where floats are faster."""
+    said: dict[str, str] = {}
+    own: dict[str, tuple[str, ChipFigures]] = {}
+    proved: dict[str, list[float]] = {}
+    for model, each in found:
+        if each.way == "bddtorque":
+            own[each.chip] = model.plan.target, each
+        if each.way in ("bddtorque", *COMPARED) and not each.problem:
+            proved.setdefault(each.chip, []).append(each.mean)
+        if each.chip not in own:
+            continue
+        target, first = own[each.chip]
+        if each.way in COMPARED:
+            said[each.chip] = _better(target, first, each)
+        elif each.way == "F" and target != "float" and not each.problem:
+            best = min(proved.get(each.chip, ()), default=0.0)
+            if each.mean < best:
+                said[each.chip] = f"use --target float: {each.mean:,.0f} cycles in float32 against {best:,.0f}"
+    return said
+
+
+def _better(target: str, own: ChipFigures, other: ChipFigures) -> str:
+    """Return which of two targets to take, and why."""
+    if own.problem and other.problem:
+        return "neither tables nor integers can be had: fewer bits would work"
+    if other.problem or (own.mean <= other.mean and not own.problem):
+        beside = other.problem or f"{other.mean:,.0f} cycles and {other.flash:,} bytes by {other.options}"
+        return f"keep --target {target}: {own.mean:,.0f} cycles and {own.flash:,} bytes ({other.way}: {beside})"
+    beside = own.problem or f"{own.mean:,.0f} cycles and {own.flash:,} bytes"
+    return f"use {other.options}: {other.mean:,.0f} cycles and {other.flash:,} bytes ({target}: {beside})"
+
+
+def true_units(model: Model, words: Sequence[Words]) -> npt.NDArray[np.float64]:
+    """Return the torques of a robot at words (N, n) in units of their words, clamped to these."""
+    formats = model.formats
+    values = [kind.dequantise(each) for kind, each in zip(formats.inputs, words, strict=True)]
+    torques = np.asarray(inverse_dynamics(model.robot, *values))
+    units = [np.clip(word.units(torques[:, k]), word.lowest, word.highest) for k, word in enumerate(formats.tau)]
+    return np.stack(units, axis=1)
+
+
+def _measured(
+    way: str, chip: str, files: Mapping[str, str], states: Sequence[Words], truth: Any, expected: Any = None
+) -> ChipFigures:
+    """Build files at each level and return the figures of the fastest; words must be those `expected`."""
+    found: list[ChipFigures] = []
+    problem = ""
+    with scratch_folder() as folder:
+        for name, text in files.items():
+            (folder / name).write_text(text, encoding="ascii")
+        CCall.read(folder)
+        for level in LEVELS:
+            try:
+                run = measure(folder, chip, np.concatenate(states, axis=1), (level,))
+            except BddTorqueError as reason:
+                problem = str(reason).replace(str(folder), way)
+                continue
+            if expected is not None and not np.array_equal(run.words, expected):
+                raise BddTorqueError(f"chip '{chip}', {level}: other words than the model's")
+            error = float(np.abs(run.words - truth).max())
+            net = run.net
+            cycles = float(net.mean()), int(net.min()), int(net.max())
+            found.append(ChipFigures(chip, way, level, *cycles, run.flash, run.ram, run.stack, error))
+    return min(found, key=lambda each: each.mean) if found else ChipFigures(chip, way, problem=problem)
+
+
+def _own(model: Model, chip: Chip, states: Sequence[Words], truth: Any, io: int) -> ChipFigures:
+    """Return the figures of a model as it is."""
+    try:
+        files = c_files(model, chip=chip.name, io=io, vectors=1).files
+    except BddTorqueError as problem:
+        return ChipFigures(chip.name, "bddtorque", problem=str(problem))
+    figures = _measured("bddtorque", chip.name, files, states, truth, model.torque_words(*states))
+    return replace(figures, bound=max(model.certificate.bounds))
+
+
+def _other_target(model: Model, chip: Chip, states: Sequence[Words], truth: Any, io: int) -> ChipFigures:
+    """Return the figures of integers beside tables, or of the fastest tables beside integers, proved alike."""
+    way = "tables" if model.plan.target != "tables" else "integer"
+    tried = [{"block_bits": bits} for bits in BLOCK_BITS] if way == "tables" else [{"chip": chip.name}]
+    found, problem = [], ""
+    for options in tried:
+        try:
+            changed: dict[str, Any] = {**UNTUNED, "target": way, "chip": None, **options}
+            spec = replace(model.spec, **changed)
+            other = _quickly_compiled(spec, model, chip.flash * MOST_TIMES)
+            files = c_files(other, chip=chip.name, io=io, vectors=1, flash=chip.flash).files
+        except BddTorqueError as reason:
+            problem = problem or str(reason)
+            continue
+        figures = _measured(way, chip.name, files, states, truth, other.torque_words(*states))
+        asked = " ".join(f"--{name.replace('_', '-')} {value}" for name, value in {"target": way, **options}.items())
+        found.append(replace(figures, bound=max(other.certificate.bounds), options=asked))
+    measured = [each for each in found if not each.problem]
+    if measured:
+        return min(measured, key=lambda each: each.mean)
+    return found[0] if found else ChipFigures(chip.name, way, problem=problem)
+
+
+def _quickly_compiled(spec: Spec, model: Model, most_rows: float = math.inf) -> Model:
+    """Return the robot of a model compiled by another spec, or refuse one whose tables have too many rows."""
+    draft = draft_of_robot(spec, model.robot)
+    rows = sum(1 << sum(block.input_widths) for block in draft.plan.blocks)
+    if rows > most_rows:
+        raise BddTorqueError(f"{rows:,} rows of tables do not fit the chip")
+    return finish_model(draft)
+
+
+def _tuned(model: Model, chip: str, states: Sequence[Words], truth: Any, io: int) -> ChipFigures:
+    """Return the figures of X: the coarsest words whose error on many random states stays below a unit."""
+    many = random_words(model.formats, TRIED, seed=1)
+    exact = true_units(model, many)
+    best: tuple[float, Model] | None = None
+    for accuracy in (1.0, *COARSER):
+        try:
+            spec = replace(model.spec, **UNTUNED, chip=chip, accuracy=accuracy)
+            coarse = _quickly_compiled(spec, model)
+        except BddTorqueError as problem:
+            if best is None:
+                return ChipFigures(chip, "X", problem=str(problem))
+            break
+        error = float(np.abs(coarse.torque_words(*many) - exact).max())
+        if error >= 1.0 and best is not None:
+            break
+        best = error, coarse
+    assert best is not None
+    error, coarse = best
+    figures = _measured("X", chip, c_files(coarse, chip=chip, io=io, vectors=1).files, states, truth)
+    return replace(figures, error=error)

@@ -1,0 +1,193 @@
+"""Form `folded`: the table without its mirrored parts; one load, and a sign.
+
+Half or a quarter of a table is left where the function is even, odd or mirrored in an input word.
+
+A word w of n bits is two's complement; h = 2**(n-1) is half a turn if the word is an angle, q = h/2 a quarter.
+A fold goes in two steps, each an exact reflection with a sign (+1 or -1):
+
+1. about a centre c, which is 0 (even and odd functions) or q (mirrored ones: f(h - w) = ±f(w)):
+   t = w - c, wrapped to n bits; f depends on m = abs(t) alone, times the first sign if -h < t < 0.
+   The magnitudes 0 to h inclusive are stored: the lowest word t = -h has no mirror and keeps its own entry, unsigned.
+2. (optional) about the middle of those magnitudes: m > q becomes h - m, times the second sign. Now 0 to q are stored.
+   An even or odd function that is mirrored as well (sine, cosine) thus folds to a quarter wave.
+
+A fold that does not give back every entry is not made. Folded lengths are 2**k + 1, so diagrams, which need
+powers of two, take whole tables.
+
+A *rule* is one row of integers a word: ``bits, length, centre, first sign, second sign``; a sign of 0 means the step
+is not made, and length is the number of entries stored along the word. An evaluator needs integer arithmetic only.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar, Self
+
+import numpy as np
+import numpy.typing as npt
+
+from bddtorque.base.jit import inlined, njit
+from bddtorque.plan.consing import DEFAULT_MEMORY_LIMIT
+from bddtorque.plan.forms.form import Form, Int64Array, Order
+from bddtorque.plan.table import IntegerArray, Table
+
+CYCLES_A_WORD, CYCLES_A_FOLD = 2, 8
+"""Integer operations, each waiting for the one before, to cut a word out of the index and to fold it."""
+
+
+@inlined
+def fold_word(word: Any, bits: Any, centre: Any, first: Any, second: Any) -> Any:
+    """Return the folded index of a word (or any integer equal to it modulo 2**bits) and the sign of the entry there.
+
+    Nothing branches on the word itself: half of the guesses of a processor would be wrong. Masks are -1 for yes and 0
+    for no. The rule's numbers come one by one, since a view of its row would cost more than all of this.
+    """
+    full = np.int64(1) << bits
+    magnitude, flip = word & (full - 1), np.int64(0)
+    if first != 0:
+        half = full >> 1
+        signed = ((word - centre + half) & (full - 1)) - half
+        below = signed >> 63
+        magnitude = (signed ^ below) - below
+        flip = below & (first >> 63) & ((-half - signed) >> 63)  # the lowest word keeps its sign
+        beyond = (((half >> 1) - magnitude) >> 63) & ((second | -second) >> 63)
+        magnitude ^= (magnitude ^ (half - magnitude)) & beyond
+        flip ^= beyond & (second >> 63)
+    return magnitude, 1 | flip
+
+
+@inlined
+def look_up_folded(index: Any, values: IntegerArray, first: Any, rules: Int64Array, rule: Any, last: Any) -> Any:
+    """Return the table entry at the whole (unfolded) index; no index, however wild, reads outside the values.
+
+    Parameters
+    ----------
+    index
+        Concatenated input words; bits above the table's are ignored.
+    values, first
+        Entries kept, from `first` on.
+    rules, rule, last
+        The rules of the words: rows `rule` to `last` of `rules`.
+    """
+    place, sign, shift = np.int64(0), np.int64(1), np.int64(0)
+    for word in range(rule, last):
+        shift += rules[word, 0]
+    for word in range(rule, last):
+        bits = rules[word, 0]
+        shift -= bits
+        part, part_sign = fold_word(np.int64(index) >> shift, bits, rules[word, 2], rules[word, 3], rules[word, 4])
+        place = place * rules[word, 1] + part
+        sign *= part_sign
+    return sign * values[np.uint64(first + place)]
+
+
+@njit
+def _look_up(indices: Int64Array, values: IntegerArray, rules: Int64Array, words: Int64Array) -> None:
+    for i in range(len(indices)):
+        words[i] = look_up_folded(indices[i], values, 0, rules, 0, len(rules))
+
+
+@dataclass(frozen=True, eq=False)
+class Folded(Form):
+    """A table stored without its mirrored parts; `look_up_folded` reads one entry inside a kernel."""
+
+    name: ClassVar[str] = "folded"
+    constant: ClassVar[bool] = True
+
+    # (product of lengths,): the entries kept, the first word slowest, in the table's type
+    values: IntegerArray
+    rules: Int64Array  # (words, 5), int64: see the module
+
+    @classmethod
+    def from_table(cls, table: Table, order: Order = None, memory_limit: int = DEFAULT_MEMORY_LIMIT) -> Self:
+        """Fold a table along every word in which it is even, odd or mirrored; other words stay whole.
+
+        Where several folds apply, the shortest is taken, among equals the first of: even, odd, mirrored. There are no
+        levels, and the form is hardly larger than its source: `order` and `memory_limit` are ignored.
+        """
+        del order, memory_limit
+        rules = [find_rule(table, word) for word in range(len(table.input_widths))]
+        kept = table.values.reshape([1 << width for width in table.input_widths])
+        for axis, rule in enumerate(rules):
+            if rule[3] != 0:
+                kept = kept.take(_kept_words(rule), axis)
+        return cls(np.ascontiguousarray(kept).reshape(-1), np.array(rules, np.int64))
+
+    @property
+    def chain(self) -> tuple[int, ...]:
+        """Bytes among which the one load lies."""
+        return (self.values.nbytes,)
+
+    @property
+    def arithmetic(self) -> int:
+        """Cycles for which a word waits beside its load: to pick the words apart, and to fold."""
+        return CYCLES_A_WORD * len(self.rules) + CYCLES_A_FOLD * int(np.count_nonzero(self.rules[:, 3]))
+
+    def expand(self) -> IntegerArray:
+        """Return all values, shape ``(2**input_bits,)``, unfolded word by word."""
+        values = self.values.reshape([int(rule[1]) for rule in self.rules])
+        for axis, rule in enumerate(self.rules):
+            if rule[3] != 0:
+                index, negative = np.empty(1 << rule[0], np.int64), np.empty(1 << rule[0], np.bool_)
+                _fold_words(rule, index, negative)
+                values = values.take(index, axis)
+                beside = [1] * values.ndim
+                beside[axis] = -1
+                np.negative(values, out=values, where=negative.reshape(beside))
+        return np.ascontiguousarray(values).reshape(-1)
+
+    def walk(self, indices: Int64Array) -> Int64Array:
+        """Return the words at some table indices, looked up one by one."""
+        words = np.empty(len(indices), np.int64)
+        _look_up(indices, self.values, self.rules, words)
+        return words
+
+
+def find_rule(table: Table, word: int) -> tuple[int, ...]:
+    """Return the rule that folds a table most along one of its input words; the one that folds nothing if none does."""
+    bits = table.input_widths[word]
+    inner = sum(table.input_widths[word + 1 :])
+    values = table.values.reshape(-1, 1 << bits, 1 << inner)
+
+    def holds(rule: tuple[int, ...]) -> bool:
+        return bool(_gives_back(values, np.array(rule, np.int64)))
+
+    half, quarter = 1 << (bits - 1), 1 << bits >> 2
+    centres = (0, quarter) if bits > 1 else ()  # a word of one bit has nothing to mirror
+    once = [(bits, half + 1, centre, sign, 0) for centre in centres for sign in (1, -1)]
+    once = [rule for rule in once if holds(rule)]
+    twice = [(bits, quarter + 1, centre, first, second) for _, _, centre, first, _ in once for second in (1, -1)]
+    for rule in twice:
+        if holds(rule):
+            return rule
+    return once[0] if once else (bits, 1 << bits, 0, 0, 0)
+
+
+def _kept_words(rule: tuple[int, ...]) -> Int64Array:
+    """Return the words, modulo 2**bits, whose entries a fold keeps, by folded index."""
+    bits, length, centre = rule[:3]
+    return (np.arange(length, dtype=np.int64) + centre) & ((1 << bits) - 1)
+
+
+@njit
+def _fold_words(rule: Int64Array, index: Int64Array, negative: npt.NDArray[np.bool_]) -> None:
+    for word in range(len(index)):
+        place, sign = fold_word(word, rule[0], rule[2], rule[3], rule[4])
+        index[word] = place
+        negative[word] = sign < 0
+
+
+@njit
+def _gives_back(values: IntegerArray, rule: Int64Array) -> bool:
+    """Tell whether the entries that a rule keeps give back all others; values have shape (before, 2**bits, after)."""
+    before, size, after = values.shape
+    for i in range(before):
+        for word in range(size):
+            place, sign = fold_word(word, rule[0], rule[2], rule[3], rule[4])
+            source = (place + rule[2]) & (size - 1)
+            if source != word:
+                for k in range(after):
+                    # sign is an int64, so that the lowest number of a narrower type has a negative
+                    if values[i, word, k] != sign * values[i, source, k]:
+                        return False
+    return True

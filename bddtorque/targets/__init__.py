@@ -1,0 +1,1 @@
+"""From a traced quantity to a plan: one folder per target."""

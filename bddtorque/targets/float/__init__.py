@@ -1,0 +1,1 @@
+"""Target ``float``: IEEE binary32 and binary64, with proved rounding errors."""

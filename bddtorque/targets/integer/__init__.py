@@ -1,0 +1,1 @@
+"""Target ``integer``: machine integers with the multiplier of the chip."""

@@ -1,0 +1,157 @@
+"""Plans for machine integers: words of a network, laid out for the processor's own multiplication."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+
+import numpy as np
+
+from bddtorque.base.errors import BddTorqueError
+from bddtorque.dynamics.graph import Graph
+from bddtorque.plan.bound import compose, planned_facts
+from bddtorque.plan.plan import Plan, check_widths
+from bddtorque.plan.wires import Product
+from bddtorque.spec.chips import Chip
+from bddtorque.targets.angles import Combination, with_angle_sums
+from bddtorque.targets.builder import Target
+from bddtorque.targets.integer.integer_cost import cost_model, plan_cycles
+from bddtorque.targets.integer.integer_network import integer_network_of
+from bddtorque.targets.integer.integer_search import WordSearch
+from bddtorque.targets.integer.integer_sizing import PRODUCT_TOLERANCE, Sizer, is_power
+from bddtorque.targets.integer.uniform_words import UniformWords
+from bddtorque.targets.network import Network
+from bddtorque.targets.sizing import Sizes
+from bddtorque.targets.tables.budget import bound_to_keep
+from bddtorque.targets.tables.layout import Layout, Part
+from bddtorque.words.argument import Argument
+from bddtorque.words.rounding import half_up
+
+FINEST_CONSTANT, SMALL = range(0, -8, -1), Fraction(1, 256)
+"""Steps that the constant of a sum may be a multiple of, and units that it may be off: the last step is enough."""
+CONSTANT_BITS = 7
+"""Bits below a unit that are kept of a constant."""
+MOST_TRIES = 12
+TIGHTER = 0.98
+"""What is left of the budget for each next try."""
+ONLY_IF = 1.05
+"""Outputs whose summands are scaled one by one need more constants: taken if they seem to save more than this."""
+
+
+class IntegerLayout(Layout):
+    """Lays out a network in machine integers."""
+
+    target = "integer"
+
+    def __init__(
+        self, sizer: Sizer, exponents: Mapping[int, int], sums: Mapping[str, Combination], block_bits: int
+    ) -> None:
+        sizes = Sizes(dict(exponents), sizer.dropped)
+        super().__init__(sizer.network, sizes, sums, block_bits, 1.0, "native")
+        self.product_tolerance = PRODUCT_TOLERANCE
+        self.sizer = sizer
+        self.cut_off = sizer.only_summed(exponents)
+
+    def keeps_constant(self, key: int) -> bool:
+        """Whether a sum has its own constant; it costs an addition less to leave it to sums that have one anyway."""
+        return key not in self.cut_off
+
+    def step_of(self, node: int) -> Fraction:
+        """Return the value of one step of a word."""
+        return self.sizer.units[node] * super().step_of(node)
+
+    def is_power(self, ratio: Fraction) -> bool:
+        """Whether a factor is as good as a power of two: units are kept to a few bits only."""
+        return is_power(float(ratio))
+
+    def whole_constant(self, constant: Fraction, shift: int) -> int:
+        """Return constant·2^shift so that it has few bits together with the half that the sum is rounded by."""
+        half, step = 1 << shift >> 1, 1 << max(0, shift - CONSTANT_BITS)
+        return half_up((constant * (1 << shift) + half) / step) * step - half
+
+    def factors(self, key: int, parts: Sequence[Part], constant: Fraction) -> tuple[int, list[int]]:
+        """Return the shift of a sum, from its finest summand, and its factors, each as fine as was decided."""
+        exponents = self.sizes.exponents
+        own = 0 if key < 0 else exponents[key]
+        # a product that was rounded is coarser than its words say
+        steps = [
+            self.sizer.summand((key, part.monomial), exponents) - own + self._rounded_bits(part.wire) for part in parts
+        ]
+        finest = min([0, *steps])
+        if finest:  # rounded in any case, so that its constant may be as fine as it has to be
+            off = [abs(constant - Fraction(half_up(constant * (1 << -step)), 1 << -step)) for step in FINEST_CONSTANT]
+            finest = min(finest, next(step for step, each in zip(FINEST_CONSTANT, off, strict=True) if each <= SMALL))
+        factors = [
+            half_up(part.ratio / Fraction(2) ** step) << (step - finest)
+            for part, step in zip(parts, steps, strict=True)
+        ]
+        return -finest, factors
+
+    def _rounded_bits(self, wire: int) -> int:
+        product = self.wires[wire]
+        return product.shift if isinstance(product, Product) else 0
+
+
+def plan_integers(
+    graph: Graph,
+    arguments: Mapping[str, Argument],
+    targets: Sequence[Target],
+    accuracy: float,
+    block_bits: int,
+    source: str,
+    chip: Chip,
+    spent: float = 0.0,
+) -> Plan:
+    """Return a plan in machine integers whose bound is below `accuracy` units for every output.
+
+    Of those found it is the one that takes the chip the fewest cycles. `spent` is what the graph itself can be off, in
+    units of an output: so much less is left for the plan.
+    """
+    rewritten, sums = with_angle_sums(graph, arguments)
+    known = {**arguments, **{name: sums[name].argument(arguments) for name in sums}}
+    wanted = bound_to_keep(accuracy, spent)
+    found: list[Plan] = []
+    problems: list[BddTorqueError] = []
+    for scaled_outputs in (True, False):
+        network = integer_network_of(rewritten, known, block_bits, scaled_outputs)
+        try:
+            found.append(_planned(network, arguments, sums, targets, wanted, block_bits, source, chip))
+        except BddTorqueError as problem:
+            problems.append(problem)
+    if not found:
+        raise problems[0]
+    return min(found, key=lambda plan: plan_cycles(plan, chip) * (1.0 if plan is found[0] else ONLY_IF))
+
+
+def _planned(
+    network: Network,
+    arguments: Mapping[str, Argument],
+    sums: Mapping[str, Combination],
+    targets: Sequence[Target],
+    wanted: float,
+    block_bits: int,
+    source: str,
+    chip: Chip,
+) -> Plan:
+    """Return a plan of a network whose bound is below what is `wanted`."""
+    scales = {name: argument.scale for name, argument in arguments.items()}
+    sizer = Sizer(network, [each.lsb for each in targets], wanted - 0.5)
+    search = UniformWords(sizer) if chip.model == "uniform" else WordSearch(sizer, cost_model(chip))
+    allowed, tighter = np.full(len(targets), wanted - 0.5), 1.0
+    choice = search.start(allowed)
+    for _ in range(MOST_TRIES):
+        plan = IntegerLayout(sizer, choice.exponents, sums, block_bits).plan(targets, source)
+        bounds = np.array([bound.total for bound in compose(plan, scales, planned_facts(plan.blocks))])
+        if bounds.max() < wanted and choice.searched:
+            check_widths(plan)
+            return plan
+        # errors to first order are larger than composed ones, by a factor that hardly depends on the words
+        comparable = (choice.errors > 0) & (bounds > 0.5)  # an output that is a whole sum is not rounded by half a unit
+        factors = np.divide(choice.errors, bounds - 0.5, out=np.ones(len(targets)), where=comparable)
+        tighter *= TIGHTER
+        choice = search.find((wanted - 0.5) * tighter * factors)
+    worst = int(bounds.argmax())
+    raise BddTorqueError(
+        f"accuracy of {targets[worst].name}: {wanted:.4g} units cannot be met, {bounds[worst]:.3g} is proved: "
+        "a larger accuracy or fewer bits would work"
+    )

@@ -1,0 +1,1 @@
+"""Target ``tables``: look-ups, diagrams and sums; nothing is multiplied."""

@@ -1,0 +1,162 @@
+"""The candidates of a plan: what each form of a block, or method of a product, would cost before any table is made.
+
+Bytes and costs of what is not made yet are bounds: a table may have fewer distinct rows or nodes than it could have.
+`diagrams.choosing` does the same for tables that exist. `loads` has the cost model itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import pairwise
+
+from bddtorque.plan.blocks import Block, output_format
+from bddtorque.plan.forms.classes import split_at
+from bddtorque.plan.forms.folded import CYCLES_A_FOLD, CYCLES_A_WORD
+from bddtorque.plan.forms.lockstep import LANES, LEVELS
+from bddtorque.plan.load_latency import latency
+from bddtorque.plan.loads import Candidate, load_cost, pick
+from bddtorque.plan.plan import Plan
+from bddtorque.plan.plan_operations import partial_look_ups
+from bddtorque.plan.rows import digit_cuts
+from bddtorque.plan.table import word_dtype
+from bddtorque.plan.wires import Product
+from bddtorque.targets.builder import WIDEST_SQUARE
+from bddtorque.targets.piece_bits import piece_bits, piece_table_bytes
+
+NODE_BYTES = 9
+"""A node of a lowered diagram: the position of the bit it tests, and two successors."""
+RULE_BYTES = 40
+"""The rule by which a table is folded along one of its words."""
+TABLE_WORD_BYTES = 4
+"""An entry of the tables that products share."""
+
+
+def block_candidates(block: Block) -> list[Candidate]:
+    """Return the forms a block can be evaluated in, and which the evaluators take: one for words, one for bits.
+
+    No memory budget decides here: a plan whose tables do not fit theirs is refused.
+    """
+    bits, signed = output_format(block)
+    (words,) = pick([list(word_bounds(block.input_widths, bits, signed))])
+    return [*words, *bit_bounds(sum(block.input_widths), bits)]
+
+
+def word_bounds(input_widths: tuple[int, ...], bits: int, signed: bool) -> Iterator[Candidate]:
+    """Yield the forms that give whole words, with the bytes and the cost that each has at most.
+
+    `input_widths`: bits of each input word; `bits` and `signed`: output word.
+    """
+    inputs = sum(input_widths)
+    word, rows = word_dtype(bits, signed).itemsize, 1 << inputs
+    values = 1 << bits
+    yield _bound("dense", rows * word, 1, (rows * word,), True)
+    folding = len(input_widths) * (CYCLES_A_WORD + CYCLES_A_FOLD)
+    yield _bound("folded", rows * word + RULE_BYTES * len(input_widths), 1, (rows * word,), True, folding)
+    row_bits = split_at(input_widths)
+    classes = ((1 << row_bits) + (1 << (inputs - row_bits))) * (2 if inputs <= 16 else 4)
+    yield _bound("classes", classes + rows * word, 3, (classes, rows * word), True)
+    for radix in (6, 4, 2):
+        steps = _digit_bytes(inputs, radix, values, word)
+        yield _bound(f"radix{1 << radix}", sum(steps), len(steps), steps, True)
+    nodes = most_nodes(inputs, 1, values)
+    weighted = (nodes + 1) * (NODE_BYTES + word_dtype(bits + 1, True).itemsize)
+    yield _bound("edge_valued", weighted, 3 * inputs, (nodes + 1, 8 * nodes + 8) * inputs, False)
+    terminals = min(rows, values) * word
+    walked = (nodes, 8 * nodes) * inputs + (terminals,)
+    yield _bound("multi_terminal", nodes * NODE_BYTES + terminals, 2 * inputs + 1, walked, False)
+
+
+def bit_bounds(inputs: int, bits: int) -> Iterator[Candidate]:
+    """Yield the forms that walk a diagram for each of `bits` output bits; the evaluator bits takes the first."""
+    lanes = -(-bits // LANES) * LANES
+    steps = [rows << width for rows, width in _most_rows(inputs, LEVELS, bits, 2)]
+    loads, chain = inputs + len(steps) * lanes, (4 * sum(steps),) * len(steps)
+    yield replace(
+        _bound("lockstep", 4 * sum(steps) + inputs + 4 * lanes, loads, chain, True, inputs),
+        chosen=True,
+        reason="the diagrams of all output bits side by side: taken by the evaluator bits",
+    )
+    tested = most_nodes(inputs, bits, 2) + 1
+    chain = (tested, 8 * tested) * inputs
+    yield replace(
+        _bound("bits", tested * NODE_BYTES + 4 * bits, 2 * inputs * bits, chain, False),
+        reason="one output bit after another",
+    )
+
+
+def _bound(name: str, size: int, loads: int, chain: tuple[int, ...], constant: bool, arithmetic: int = 0) -> Candidate:
+    return Candidate(name, size, loads, len(chain), load_cost(loads, chain, arithmetic), constant)
+
+
+def _digit_bytes(inputs: int, digit_bits: int, values: int, word: int) -> tuple[int, ...]:
+    """Return the bytes that the rows of each digit take at most."""
+    entries = [rows << width for rows, width in _most_rows(inputs, digit_bits, 1, values)]
+    return (*(4 * size for size in entries[:-1]), word * entries[-1])
+
+
+def _most_rows(inputs: int, digit_bits: int, outputs: int, values: int) -> Iterator[tuple[int, int]]:
+    """Yield for each digit the rows there can be at most, and the bits it has."""
+    for above, below in pairwise(digit_cuts(inputs, digit_bits)):
+        yield min(outputs << above, _functions(values, inputs - above)), below - above
+
+
+def _functions(values: int, inputs: int) -> int:
+    """Return how many functions of so many bits with so many values there are; 2^64 stands for that and more."""
+    rows = 1 << inputs
+    return int(values**rows) if rows * values.bit_length() <= 64 else 1 << 64
+
+
+def most_nodes(inputs: int, outputs: int, values: int) -> int:
+    """Return how many nodes a diagram can have at most, reduced or unrolled.
+
+    A level has no more nodes than paths lead to it from the `outputs` roots, and no more than there are functions with
+    so many `values` of the bits from there on.
+    """
+    return sum(min(outputs << level, _functions(values, inputs - level)) for level in range(inputs))
+
+
+def product_candidates(plan: Plan, wire: Product) -> list[Candidate]:
+    """Return the ways to take a product of two words, and why the plan has the one it has; none of a native product."""
+    if wire.method == "native":
+        return []
+    widths = plan.bits_of(wire.left), plan.bits_of(wire.right)
+    together, widest = sum(widths), max(widths)
+    ranges = plan.range_of(wire.left), plan.range_of(wire.right)
+    limb = wire.limb_bits or piece_bits([ranges], plan.block_bits)
+    found = [
+        ("blocks", TABLE_WORD_BYTES << together, 1, 1, _why_block(plan, wire, together)),
+        ("squares", TABLE_WORD_BYTES << (widest + 1), 2, 1, _why_squares(plan, wire, widest)),
+        ("partial", piece_table_bytes(limb), partial_look_ups(*ranges, limb), 1, _why_partial(wire, limb)),
+    ]
+    candidates = []
+    for name, size, loads, depth, reason in found:
+        cost = depth * latency(size) + loads - depth
+        constant = name != "partial"  # as many pieces as the words at hand need
+        candidates.append(Candidate(name, size, loads, depth, cost, constant, name == wire.way, reason))
+    return candidates
+
+
+def _why_block(plan: Plan, wire: Product, together: int) -> str:
+    if wire.method == "block":
+        return "one load, rounding included"
+    if together > plan.block_bits:
+        return f"{together} input bits, block_bits is {plan.block_bits}"
+    return "a table for this product alone; the others are shared by all"
+
+
+def _why_squares(plan: Plan, wire: Product, widest: int) -> str:
+    if wire.method == "squares":
+        return "two loads from a table of one word, shared by all such products"
+    if widest >= plan.block_bits:
+        return f"{widest + 1} input bits, block_bits is {plan.block_bits}"
+    if widest >= WIDEST_SQUARE:
+        return f"{widest + 1} input bits: beyond {WIDEST_SQUARE} its diagram outgrows partial products"
+    if wire.method == "block":
+        return "two loads against one"
+    return 'two loads from a table shared by all: products = "squares"'
+
+
+def _why_partial(wire: Product, limb: int) -> str:
+    shared = f"a table of {limb} by {limb} bits, shared by all such products"
+    return shared if wire.method == "limbs" else f"more loads, from {shared}"
