@@ -20,7 +20,7 @@ from bddtorque.plan.forms import FORMS
 from bddtorque.plan.reduction import reduce
 from bddtorque.plan.table import Table
 from bddtorque.spec import load_spec
-from bddtorque.words import round_half_away
+from bddtorque.words.rounding import round_half_away
 
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt
@@ -48,7 +48,7 @@ def all_words(r: int) -> list[np.ndarray]:
     return [grid[:, :2], grid[:, 2:4], grid[:, 4:]]
 
 
-def true_units(formats: bt.Formats, words: list[np.ndarray]) -> np.ndarray:
+def true_units(formats: bt.Interface, words: list[np.ndarray]) -> np.ndarray:
     """Return the torques of states in words, in units of the torque words, clamped to them."""
     states = [kind.dequantise(each) for kind, each in zip(formats.inputs, words, strict=True)]
     units = bt.inverse_dynamics(bt.load_robot("planar2r"), *states) / formats.tau.lsb

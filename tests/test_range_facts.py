@@ -27,8 +27,7 @@ from bddtorque.robots.robot import Robot
 from bddtorque.spec import JointSpec, Spec
 from bddtorque.spec.loading import spec_and_robot
 from bddtorque.spec.resolve import placeholder_notes
-from bddtorque.words import Format
-from bddtorque.words.formats import limit_run
+from bddtorque.words.formats import Format, limit_run
 
 
 def facts(model: bt.Model) -> tuple[TorqueRange, ...]:

@@ -42,7 +42,7 @@ def largest_errors(model: bt.Model, count: int = 2000) -> np.ndarray:
 )
 def test_a_tree_with_followers(target: str, bits: int, tmp_path: Path) -> None:
     model = bt.compile(from_urdf(TREE), bits=bits, target=target, block_bits=16, **QUICK)
-    assert model.formats.joint_names == ("shoulder", "elbow", "flap")
+    assert model.formats.q.labels == ("shoulder", "elbow", "flap")
     assert (largest_errors(model) <= np.array(model.certificate.bounds)).all()
     again = from_bytes(to_bytes(model), "tree")
     assert again.digest == model.digest

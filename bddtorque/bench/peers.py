@@ -24,7 +24,8 @@ import numba
 import numpy as np
 
 from bddtorque.dynamics.graph import Graph, Node, Op
-from bddtorque.words import Format, Formats
+from bddtorque.words.formats import Format
+from bddtorque.words.interface import Interface
 
 PEERS = ("float64", "polynomial", "float32")
 TABLE_BITS = 12
@@ -37,7 +38,7 @@ OPTIONS: dict[str, Any] = {"nogil": True, "fastmath": True, "error_model": "nump
 
 
 @lru_cache(maxsize=16)  # both targets of an arm have the same peers
-def peer(graph: Graph, formats: Formats, kind: str) -> Callable[..., None]:
+def peer(graph: Graph, formats: Interface, kind: str) -> Callable[..., None]:
     """Return a compiled function states(q, qd, qdd, tau) on word arrays (N, n) that computes a graph in floats."""
     writer = _RowWriter(graph, formats, kind)
     exec(compile(writer.source(), f"<bddtorque peer {kind}>", "exec"), writer.names)
@@ -46,7 +47,7 @@ def peer(graph: Graph, formats: Formats, kind: str) -> Callable[..., None]:
 
 
 @lru_cache(maxsize=16)
-def vector_peer(graph: Graph, formats: Formats) -> tuple[Callable[..., None], int]:
+def vector_peer(graph: Graph, formats: Interface) -> tuple[Callable[..., None], int]:
     """Return a compiled function states(q, qd, qdd, tau, scratch), and how many float32 its scratch array must have."""
     writer = _LaneWriter(graph, formats)
     exec(compile(writer.source(), "<bddtorque vector peer>", "exec"), writer.names)
@@ -57,7 +58,7 @@ def vector_peer(graph: Graph, formats: Formats) -> tuple[Callable[..., None], in
 class _Writer:
     """Writes a graph as Python statements that compute node k as v<k>; `names` are the globals of the code."""
 
-    def __init__(self, graph: Graph, formats: Formats, real: Any) -> None:
+    def __init__(self, graph: Graph, formats: Interface, real: Any) -> None:
         self.graph, self.formats = graph, formats
         self.names: dict[str, Any] = {"floor": np.floor, "sin": np.sin, "cos": np.cos, "int64": np.int64, "real": real}
         self._written: list[str] = []
@@ -135,7 +136,7 @@ class _Writer:
 class _RowWriter(_Writer):
     """One state after another."""
 
-    def __init__(self, graph: Graph, formats: Formats, kind: str) -> None:
+    def __init__(self, graph: Graph, formats: Interface, kind: str) -> None:
         super().__init__(graph, formats, np.float32 if kind == "float32" else np.float64)
         self.kind = kind
 
@@ -184,7 +185,7 @@ class _RowWriter(_Writer):
 class _LaneWriter(_Writer):
     """Many states at once: rows of the scratch array for what crosses loops, local variables for everything else."""
 
-    def __init__(self, graph: Graph, formats: Formats) -> None:
+    def __init__(self, graph: Graph, formats: Interface) -> None:
         super().__init__(graph, formats, np.float32)
         self.inputs = [(k, *self.word_of(node)) for k, node in enumerate(graph.nodes) if node.op is Op.INPUT]
         self.places = {k: row * TILE for row, (k, *_) in enumerate(self.inputs)}

@@ -75,7 +75,7 @@ def eval_command(
         else:
             _write_csv(out, [found], labels)
         return
-    joints = model.formats.joint_names
+    joints = model.formats.q.labels
     pieces = _single(given, len(joints), words) if states is None else read_states(states, joints, words)
     torques = _torques(runner, pieces, words)
     if as_json:
@@ -178,7 +178,7 @@ def _outside(runner: Evaluator) -> dict[str, int]:
     """Return how many values were out of range, by column, where there were any."""
     from bddtorque.cli.state_files import column_names
 
-    names = column_names(runner.model.formats.joint_names)
+    names = column_names(runner.model.formats.q.labels)
     return {name: int(count) for name, count in zip(names, runner.out_of_range.ravel(), strict=True) if count}
 
 

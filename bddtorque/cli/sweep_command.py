@@ -204,7 +204,7 @@ def _trajectory(wanted: str | None, model: Model) -> Trajectory | str | None:
     from bddtorque.cli.state_files import read_states
     from bddtorque.sweeps import from_states
 
-    joints = model.formats.joint_names
+    joints = model.formats.q.labels
     read = [rows for _, rows in read_states(path, joints, words=False)]
     rows = np.concatenate(read) if read else np.empty((0, 3 * len(joints)))
     n = len(joints)

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from bddtorque.model.model import Model
     from bddtorque.plan.plan import Plan
     from bddtorque.proof.torque_range import TorqueRange
-    from bddtorque.words import Format
+    from bddtorque.words.formats import Format
 
 COLD = 0.05
 """Seconds of Numba's work from which on a start counts as cold."""
@@ -210,7 +210,7 @@ def model_words(model: Model) -> list[tuple[str, Format]]:
     return [
         (f"{quantity}:{joint}", word)
         for quantity in ("q", "qd", "qdd", "tau")
-        for joint, word in zip(formats.joint_names, getattr(formats, quantity), strict=True)
+        for joint, word in zip(formats.q.labels, getattr(formats, quantity), strict=True)
     ]
 
 

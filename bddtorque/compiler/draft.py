@@ -22,8 +22,8 @@ from bddtorque.proof.certificate import Certificate
 from bddtorque.proof.proved_bound import ROBOT, Parts, ProvedBound, Saturation
 from bddtorque.proof.saturation import Witness, judge, judge_words
 from bddtorque.targets.builder import Target
-from bddtorque.words import Format
 from bddtorque.words.bounded import ROOM, Interval
+from bddtorque.words.formats import Format
 from bddtorque.words.integer_range import wrap
 
 REACH_SLACK = 1e-12

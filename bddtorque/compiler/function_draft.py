@@ -40,9 +40,9 @@ from bddtorque.targets.builder import Target
 from bddtorque.targets.float.float_planner import plan_floats
 from bddtorque.targets.integer.integer_planner import plan_integers
 from bddtorque.targets.tables.budget import plan_network
-from bddtorque.words import Format
 from bddtorque.words.argument import Argument, argument_of, intervals
 from bddtorque.words.bounded import ROOM, TIE_WINDOW, ULP, Interval, IntervalArithmetic
+from bddtorque.words.formats import Format
 from bddtorque.words.integer_range import Range
 from bddtorque.words.law import Law
 from bddtorque.words.rounding import half_up, nearest_words, round_half_away

@@ -17,7 +17,7 @@ import numpy.typing as npt
 from bddtorque.dynamics.graph import Graph
 from bddtorque.dynamics.tracer import Number, Traced, Tracer
 from bddtorque.model.exhaustive import value_at
-from bddtorque.words import Format
+from bddtorque.words.formats import Format
 
 MOST_NODES = 100_000
 LARGEST_POWER = 64

@@ -26,9 +26,9 @@ from bddtorque.spec.resolve import stated_joints, torque_bits
 from bddtorque.targets.float.float_planner import LawTerm
 from bddtorque.targets.target_plans import TracedOutputs, plan_for_target
 from bddtorque.words.bounded import ROOM, Interval
+from bddtorque.words.interface import Interface
 from bddtorque.words.interpolant import Interpolant
 from bddtorque.words.joint_friction import friction_reach
-from bddtorque.words.named_arrays import NamedArrays
 from bddtorque.words.samples import check_reach
 
 RUBBING = ("torque", "bias", "law")
@@ -93,7 +93,7 @@ def _source(spec: Spec, robot: Robot, origins: Sequence[QuantityOrigin]) -> tupl
     inputs = input_arrays(known, robot)
     refuse_ambiguous_turns(robot, inputs[0].words)
     with within_floats("robot", robot.name):
-        ranges = _reach(known, QuantitySource(robot, known, NamedArrays(inputs, ())), origins)
+        ranges = _reach(known, QuantitySource(robot, known, Interface(inputs, ())), origins)
         if any(joint.torque == "auto" for joint in said):
             lengths = torque_bits(spec, robot)
             highs = [round_up(with_room(far, bits)) for far, bits in zip(_ends(ranges), lengths, strict=True)]
@@ -103,7 +103,7 @@ def _source(spec: Spec, robot: Robot, origins: Sequence[QuantityOrigin]) -> tupl
             ]
             known = _resolved(spec, robot, joints)
         highs = [] if spec.quantity in TORQUES else [_high(far, known) for far in _ends(ranges)]
-    return QuantitySource(robot, known, NamedArrays(inputs, output_arrays(known, robot, highs))), ranges
+    return QuantitySource(robot, known, Interface(inputs, output_arrays(known, robot, highs))), ranges
 
 
 def _ends(ranges: Sequence[Interval]) -> list[float]:

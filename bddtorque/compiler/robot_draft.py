@@ -35,7 +35,7 @@ def draft_of_robot(spec: Spec, robot: Robot) -> Draft:
         return _draft_by_paper(spec, robot)
     resolved = resolve_spec(spec, robot)
     source = RobotSource(robot, resolved, resolved.formats(robot))
-    refuse_ambiguous_turns(robot, source.formats.q.joints)
+    refuse_ambiguous_turns(robot, source.formats.q.words)
     traces = [
         TracedOutputs(each.source, each.graph, _arithmetic_errors(source, each)) for each in _origins(spec, robot)
     ]

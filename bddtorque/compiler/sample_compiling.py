@@ -18,7 +18,7 @@ from bddtorque.compiler.function_draft import BLOCK_BITS, Request, check_bits, d
 from bddtorque.compiler.function_words import DEFAULT_BITS, Asked, asked_inputs, asked_output, asked_word
 from bddtorque.model.model import Model
 from bddtorque.model.source import FUNCTION_MEMORY
-from bddtorque.words import Format
+from bddtorque.words.formats import Format
 from bddtorque.words.samples import (
     DUPLICATES,
     EXTRAPOLATIONS,

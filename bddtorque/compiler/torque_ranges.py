@@ -13,8 +13,8 @@ from bddtorque.proof.torque_reach import MARGIN, torque_reach
 from bddtorque.robots.robot import Robot
 from bddtorque.spec import JointSpec, Ranges, Spec
 from bddtorque.spec.resolve import stated_joints, torque_bits
-from bddtorque.words import Formats
 from bddtorque.words.bounded import Interval
+from bddtorque.words.interface import Interface
 
 WIDE = 4.0
 """A range that is more than so many times the largest torque wastes two bits: people are told."""
@@ -67,7 +67,7 @@ def round_up(number: float) -> float:
     return rounded if rounded >= number else float(f"{digits + 1}e{exponent}")
 
 
-def range_notes(formats: Formats, certificate: Certificate) -> list[str]:
+def range_notes(formats: Interface, certificate: Certificate) -> list[str]:
     """Return one line on torque ranges that are far larger than what can occur, or nothing."""
     highs = [max(abs(word.low), abs(word.high)) for word in formats.tau]
     # what the certificate holds counts the error of the words too, and theirs is large where the range is

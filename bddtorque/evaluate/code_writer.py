@@ -17,7 +17,7 @@ from bddtorque.evaluate.generated import generated_module
 from bddtorque.evaluate.input_code import InputWord, input_words
 from bddtorque.evaluate.program import QUANTITIES
 from bddtorque.plan.float_plan import AnyPlan
-from bddtorque.words import Formats
+from bddtorque.words.interface import Interface
 
 DECORATOR = '@njit(cache=True, nogil=True, _nrt=False, error_model="numpy")\n'
 """No fast-math flag: every operation is rounded as it stands."""
@@ -69,7 +69,7 @@ class CodeWriter:
         How many functions statements were cut into, 0 if none were.
     """
 
-    def __init__(self, plan: AnyPlan, formats: Formats, header: str) -> None:
+    def __init__(self, plan: AnyPlan, formats: Interface, header: str) -> None:
         self.wires, self.formats = len(plan.wires), formats
         self.inputs: list[InputWord] = input_words(plan, formats)
         self.outputs = range(len(plan.outputs))

@@ -30,7 +30,7 @@ from bddtorque.evaluate.state_arrays import (
     taking_any,
 )
 from bddtorque.evaluate.team import Team
-from bddtorque.words.named_arrays import NamedArrays
+from bddtorque.words.interface import Interface
 
 Integers = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
@@ -55,7 +55,7 @@ class Evaluable(Runnable, Protocol):
         """Itself, or a function as an arm: its inputs are the positions, its value is the first torque."""
 
     @property
-    def named_arrays(self) -> NamedArrays | None:
+    def named_arrays(self) -> Interface | None:
         """The arrays of a quantity; None for anything else."""
 
     def robot_source(self) -> object:
@@ -140,7 +140,7 @@ class Evaluator:
             self._rest_values = [
                 own.dequantise(words) for own, words in zip(arm.formats.inputs[1:], self._at_rest, strict=True)
             ]
-            self._sizes = dict.fromkeys(arm.formats.joint_names, 0)
+            self._sizes = dict.fromkeys(arm.formats.q.labels, 0)
         if self._arrays is not None:
             self._sizes = {array.name: len(array) for array in self._arrays.inputs}
         self._forget_addresses()
@@ -359,7 +359,7 @@ class Evaluator:
             self.model.function_source()
         if named:
             raise BddTorqueError(f"{self.model.name} takes its arguments in order, got '{next(iter(named)):.40}'")
-        names = self._formats.joint_names
+        names = self._formats.q.labels
         return input_columns(given, dict(zip(names, self._formats.q, strict=True)), self.model.name, dtype)
 
     def _run_values(self, states: Sequence[Any]) -> tuple[Floats, bool]:

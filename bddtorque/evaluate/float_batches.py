@@ -24,7 +24,7 @@ from bddtorque.evaluate.lane_code import emitted_in_lanes
 from bddtorque.evaluate.pointers import address_of, array_at
 from bddtorque.evaluate.runners import Runner, Spread
 from bddtorque.words.formats import TURN
-from bddtorque.words.joints import Formats, JointFormats
+from bddtorque.words.interface import Interface, WordArray
 from bddtorque.words.kernels import has_word, pack, quantise_value
 
 Integers = npt.NDArray[np.int64]
@@ -161,7 +161,7 @@ def float_calls() -> tuple[Callable[..., bool], Callable[..., None]]:
 class FloatBatches:
     """Runs batches of floats of one arm."""
 
-    def __init__(self, formats: Formats) -> None:
+    def __init__(self, formats: Interface) -> None:
         self._inputs = [(pattern_of(each), pack(each)) for each in formats.inputs]
         self._torques = pattern_of(formats.tau)
         self._joints = len(formats.q)
@@ -219,7 +219,7 @@ class FloatBatches:
         return False
 
 
-def pattern_of(formats: JointFormats) -> Floats:
+def pattern_of(formats: WordArray) -> Floats:
     """Return the numbers of formats, row by row, for a vector of each joint's values side by side."""
     columns = []
     for word in formats:

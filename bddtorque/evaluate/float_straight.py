@@ -26,7 +26,7 @@ from bddtorque.evaluate.program import QUANTITIES
 from bddtorque.evaluate.state_layouts import TILE, InColumns, InRows
 from bddtorque.plan.float_plan import FloatPlan
 from bddtorque.plan.table import Table
-from bddtorque.words import Formats
+from bddtorque.words.interface import Interface
 
 HEADER = '''"""A compiled plan in floats, written by bddtorque; made anew whenever it is missing."""
 from numba import int32, int64, njit
@@ -44,7 +44,7 @@ INLINED = DECORATOR.replace("_nrt", "forceinline=True, _nrt")
 """Of what kernels call: within a loop of the user's no array is passed, and no reference to a row counted."""
 
 
-def float_straight(plan: FloatPlan, formats: Formats, tables: Sequence[Table], directory: Path) -> Straight:
+def float_straight(plan: FloatPlan, formats: Interface, tables: Sequence[Table], directory: Path) -> Straight:
     """Return the straight-line code of a plan in floats; compiled when first called, or found in `directory`."""
     warn_without_fma()
     pool = FloatPool(plan)
@@ -69,7 +69,7 @@ class TileWriter(CodeWriter):
         How many floats the array `rows` must have, which may begin anywhere.
     """
 
-    def __init__(self, plan: FloatPlan, formats: Formats, header: str) -> None:
+    def __init__(self, plan: FloatPlan, formats: Interface, header: str) -> None:
         super().__init__(plan, formats, header)
         self.lanes, self._size = vector_lanes(plan.precision.dtype), plan.precision.dtype().itemsize
         self.length, self.room, self._rows = self.lanes, 0, 0
@@ -101,7 +101,7 @@ class TileWriter(CodeWriter):
 class FloatSource(TileWriter):
     """The module of a plan in floats."""
 
-    def __init__(self, plan: FloatPlan, formats: Formats, pool: FloatPool) -> None:
+    def __init__(self, plan: FloatPlan, formats: Interface, pool: FloatPool) -> None:
         dtype = plan.precision.dtype.__name__
         super().__init__(plan, formats, HEADER.format(dtype=dtype))
         self.counted = [*self.inputs, *unread_words(plan, formats)]

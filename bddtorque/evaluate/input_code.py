@@ -11,8 +11,8 @@ from bddtorque.evaluate.table_pool import Pool
 from bddtorque.plan.float_plan import AnyPlan
 from bddtorque.plan.plan import Plan
 from bddtorque.plan.wires import AngleSum, Input
-from bddtorque.words import Formats
 from bddtorque.words.formats import limits
+from bddtorque.words.interface import Interface
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ class InputWord:
         return self.low > self.high
 
 
-def input_words(plan: AnyPlan, formats: Formats) -> list[InputWord]:
+def input_words(plan: AnyPlan, formats: Interface) -> list[InputWord]:
     """Return the inputs of a plan."""
     found = []
     for k, wire in enumerate(plan.wires):
@@ -55,7 +55,7 @@ def input_words(plan: AnyPlan, formats: Formats) -> list[InputWord]:
     return found
 
 
-def unread_words(plan: AnyPlan, formats: Formats) -> list[InputWord]:
+def unread_words(plan: AnyPlan, formats: Interface) -> list[InputWord]:
     """Return the inputs that a plan does not read, but that can be out of range; numbered beyond its wires."""
     read = {wire.name for wire in plan.inputs}
     found: list[InputWord] = []

@@ -47,8 +47,8 @@ from bddtorque.plan.forms import (
 )
 from bddtorque.plan.plan import Plan
 from bddtorque.plan.wires import AngleSum, Input, Lookup, Product, Sum
-from bddtorque.words import Formats
 from bddtorque.words.formats import limits
+from bddtorque.words.interface import Interface
 
 INPUT, ANGLE_SUM, LOOKUP, PRODUCT, SUM, OUTPUT = range(6)
 METHODS = ("limbs", "squares")
@@ -107,7 +107,7 @@ class Program(NamedTuple):
     steps: npt.NDArray[np.uint32]
 
 
-def assemble(plan: Plan, formats: Formats, forms: Sequence[Form]) -> Program:
+def assemble(plan: Plan, formats: Interface, forms: Sequence[Form]) -> Program:
     """Return the program of a plan whose blocks are in the given forms."""
     code: list[list[int]] = []
     operands: list[tuple[int, int, int]] = []
@@ -146,7 +146,7 @@ def assemble(plan: Plan, formats: Formats, forms: Sequence[Form]) -> Program:
     )
 
 
-def _input(wire: Input, formats: Formats) -> list[int]:
+def _input(wire: Input, formats: Interface) -> list[int]:
     """Return quantity, joint, bits, whether it wraps, and the words beyond which it counts as out of range."""
     kind = wire.name.rstrip("0123456789")
     number = wire.name.removeprefix(kind)

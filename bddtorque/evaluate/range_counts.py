@@ -15,8 +15,7 @@ from bddtorque.base.errors import ClampWarning
 from bddtorque.evaluate.program import QUANTITIES
 from bddtorque.evaluate.runners import Runnable, Runner
 from bddtorque.evaluate.state_arrays import clamped_message, count_outside
-from bddtorque.words import Format
-from bddtorque.words.formats import limits
+from bddtorque.words.formats import Format, limits
 
 Integers = npt.NDArray[np.int64]
 

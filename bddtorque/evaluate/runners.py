@@ -46,7 +46,7 @@ from bddtorque.plan.float_plan import AnyPlan, FloatPlan, plan_in_words
 from bddtorque.plan.forms import check_form
 from bddtorque.plan.table import Table
 from bddtorque.targets.tables.choosing import lower_blocks
-from bddtorque.words import Formats
+from bddtorque.words.interface import Interface
 
 Integers = npt.NDArray[np.int64]
 
@@ -65,7 +65,7 @@ class Runnable(Protocol):
     """What an evaluator runs: words, a plan, and one table and one diagram per block."""
 
     @property
-    def formats(self) -> Formats:
+    def formats(self) -> Interface:
         """The words that go in and come out."""
 
     @property

@@ -33,8 +33,8 @@ from bddtorque.evaluate.pointers import (
     run_tiles_at,
     space_of,
 )
-from bddtorque.words import Formats
 from bddtorque.words.formats import limits
+from bddtorque.words.interface import Interface
 from bddtorque.words.kernels import ANGLE, dequantise_value, has_word, pack, quantise_value
 
 RUN, TABLE, ENTRIES, TILES, COLUMNS, TILE = range(6)
@@ -83,7 +83,7 @@ class Single:
 
 
 def common_arrays(
-    formats: Formats, counts: npt.NDArray[np.int64], unread: Sequence[tuple[int, int]]
+    formats: Interface, counts: npt.NDArray[np.int64], unread: Sequence[tuple[int, int]]
 ) -> tuple[npt.NDArray[Any], ...]:
     """Return what the calls of every form need: counts, inputs that no torque reads, and the formats as numbers."""
     rows = [

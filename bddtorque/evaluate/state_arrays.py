@@ -12,9 +12,8 @@ import numpy.typing as npt
 
 from bddtorque.base.errors import BddTorqueError, unknown
 from bddtorque.evaluate.single import LEFT, One
-from bddtorque.words import Format, Formats, JointFormats
-from bddtorque.words.formats import limits
-from bddtorque.words.named_arrays import NamedArrays, WordArray
+from bddtorque.words.formats import Format, limits
+from bddtorque.words.interface import Interface, WordArray
 
 Integers = npt.NDArray[np.int64]
 _WORD = np.dtype(np.int64)
@@ -23,11 +22,11 @@ _KINDS = {np.dtype(np.int64): "bBhHiIl", np.dtype(np.float64): "bBhHiIlLefd"}
 """What single states are copied from: of words all integers but uint64, whose large ones would turn negative."""
 
 
-def state_words(formats: Formats, takes_columns: bool, **named: Any) -> tuple[list[Integers], bool]:
+def state_words(formats: Interface, takes_columns: bool, **named: Any) -> tuple[list[Integers], bool]:
     """Return q, qd and qdd as integer arrays (N, n) of one length, and whether every one was a single state."""
     rows, single = [], True
     for name, given in named.items():
-        own: JointFormats = getattr(formats, name)
+        own: WordArray = getattr(formats, name)
         array = np.asarray(given)
         if array.dtype.kind not in "iu":
             raise BddTorqueError(f"{own.name} must be integer words, got {array.dtype} (torque takes floats)")
@@ -143,7 +142,7 @@ def input_columns(
 
 
 def array_columns(
-    arrays: NamedArrays,
+    arrays: Interface,
     given: Sequence[Any],
     named: Mapping[str, Any],
     where: str,
@@ -236,7 +235,7 @@ def _array_rows(array: WordArray, given: Any, dtype: np.dtype[Any] | None) -> An
     return np.atleast_2d(row.astype(kind))
 
 
-def array_results(arrays: NamedArrays, found: npt.NDArray[Any], single: bool) -> Any:
+def array_results(arrays: Interface, found: npt.NDArray[Any], single: bool) -> Any:
     """Return output columns as the array of a quantity, or as a named tuple of its arrays."""
     results, first = [], 0
     for array in arrays.outputs:

@@ -13,7 +13,7 @@ from bddtorque.evaluate.float_code import FloatCode
 from bddtorque.evaluate.input_code import InputWord
 from bddtorque.evaluate.lane_code import state_factor
 from bddtorque.evaluate.program import QUANTITIES
-from bddtorque.words import Formats
+from bddtorque.words.interface import Interface
 
 TILE = 64
 """States of which columns are read at once; a multiple of the lanes of any vector."""
@@ -36,7 +36,7 @@ class InColumns:
     widths: tuple[str, ...] = tuple(f"{each}_width" for each in (*QUANTITIES, "tau"))
 
     def __init__(
-        self, code: FloatCode, words: Sequence[InputWord], formats: Formats, outputs: range, lanes: int
+        self, code: FloatCode, words: Sequence[InputWord], formats: Interface, outputs: range, lanes: int
     ) -> None:
         self.code, self.formats, self.outputs, self.lanes, self.length = code, formats, outputs, lanes, TILE
         self.words = {f"x{word.wire}": word for word in words}
@@ -94,7 +94,7 @@ class InRows(InColumns):
     name, widths = "tiles", ()
 
     def __init__(
-        self, code: FloatCode, words: Sequence[InputWord], formats: Formats, outputs: range, lanes: int
+        self, code: FloatCode, words: Sequence[InputWord], formats: Interface, outputs: range, lanes: int
     ) -> None:
         super().__init__(code, words, formats, outputs, lanes)
         self.joints, self.length = len(formats.q), lanes

@@ -19,7 +19,7 @@ from bddtorque.evaluate.integer_code import integer_statements
 from bddtorque.evaluate.table_pool import Pool, blocks_read
 from bddtorque.plan.plan import Plan
 from bddtorque.plan.table import Table
-from bddtorque.words import Formats
+from bddtorque.words.interface import Interface
 
 HEADER = '''"""A compiled plan, written by bddtorque; made anew whenever it is missing."""
 from numba import int64, njit
@@ -33,7 +33,7 @@ real = np.float64
 '''
 
 
-def straight(plan: Plan, formats: Formats, tables: Sequence[Table], directory: Path, native: bool = True) -> Straight:
+def straight(plan: Plan, formats: Interface, tables: Sequence[Table], directory: Path, native: bool = True) -> Straight:
     """Return the straight-line code of a plan; with `native` products, or from tables alone.
 
     It is compiled when first called: in seconds, or a minute and more for the largest plans, unless that was done
@@ -47,7 +47,7 @@ def straight(plan: Plan, formats: Formats, tables: Sequence[Table], directory: P
 class Source(CodeWriter):
     """The module of a plan."""
 
-    def __init__(self, plan: Plan, formats: Formats, pool: Pool, native: bool) -> None:
+    def __init__(self, plan: Plan, formats: Interface, pool: Pool, native: bool) -> None:
         super().__init__(plan, formats, HEADER)
         body = list(integer_statements(plan, pool, self.inputs, native))
         self.write_state(body, list(angle_sums(plan, pool)))

@@ -10,8 +10,7 @@ import math
 
 from bddtorque.export.c_text import real
 from bddtorque.model.model import Model
-from bddtorque.words import Format
-from bddtorque.words.formats import LARGEST_TURNS, TURN, TURN_REST
+from bddtorque.words.formats import LARGEST_TURNS, TURN, TURN_REST, Format
 
 SPLIT = 2.0**23
 """The first half of the turn is a multiple of 2^-23, of 26 bits."""

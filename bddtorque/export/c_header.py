@@ -15,7 +15,7 @@ from bddtorque.model.source import FunctionSource
 from bddtorque.plan.float_plan import FloatPlan
 from bddtorque.proof.proved_bound import Parts, ProvedBound
 from bddtorque.spec.quantities import QUANTITIES
-from bddtorque.words import Format
+from bddtorque.words.formats import Format
 
 MACROS = (
     "Macros of every word, by its place in the array from 0 and by its name: the value of a word is",

@@ -12,8 +12,7 @@ from itertools import groupby
 from bddtorque.export.c_interface import Interface
 from bddtorque.export.c_sums import Value
 from bddtorque.export.c_text import statement, unsigned
-from bddtorque.words import Format
-from bddtorque.words.formats import limits
+from bddtorque.words.formats import Format, limits
 
 
 def take_inputs(interface: Interface, values: Mapping[str, Value]) -> Iterator[str]:

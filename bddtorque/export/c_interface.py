@@ -11,7 +11,7 @@ from bddtorque.export.c_call import CCall
 from bddtorque.export.c_names import safe_names
 from bddtorque.model.model import Model
 from bddtorque.model.source import QuantitySource, RobotSource
-from bddtorque.words import Format
+from bddtorque.words.formats import Format
 
 IO_BITS = (16, 32)
 """Bits that words may be passed in."""
@@ -41,7 +41,7 @@ class Interface:
             raise BddTorqueError(f"io must be 16 or 32, the bits that words are passed in, got {bits!r:.40}")
         if isinstance(source, RobotSource):
             formats = {name: tuple(getattr(source.formats, name)) for name in (*QUANTITIES, "tau")}
-            joints = _labels(source.formats.joint_names)
+            joints = _labels(source.formats.q.labels)
             labels = dict.fromkeys(formats, joints)
             outputs, result, function = formats.pop("tau"), "tau", "torque_words"
             names = {name: tuple(f"{name}{joint}" for joint in range(1, len(joints) + 1)) for name in formats}

@@ -31,8 +31,8 @@ from bddtorque.plan.tabulate import tabulate
 from bddtorque.plan.wires import Input, Output, Product, Sum
 from bddtorque.spec.chips import Chip
 from bddtorque.sweeps.term_errors import TermSummands, term_summands
-from bddtorque.words import Format
 from bddtorque.words.bounded import ROOM
+from bddtorque.words.formats import Format
 from bddtorque.words.integer_range import INT32, Range, word_range, wrap
 
 QUANTITIES = ("q", "qd", "qdd")

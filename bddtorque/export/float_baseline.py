@@ -18,7 +18,7 @@ from bddtorque.export.c_interface import Interface
 from bddtorque.export.c_sums import Value
 from bddtorque.export.c_text import ConstantArray, integer, real, unsigned
 from bddtorque.model.model import Model
-from bddtorque.words import Format
+from bddtorque.words.formats import Format
 from bddtorque.words.integer_range import word_range
 
 TABLE = """\

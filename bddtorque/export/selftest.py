@@ -20,8 +20,7 @@ from bddtorque.model.model import Model
 from bddtorque.plan.float_plan import FloatPlan
 from bddtorque.plan.float_reference import run_float_plan
 from bddtorque.plan.reference import run_plan
-from bddtorque.words import Format
-from bddtorque.words.formats import TURN, limits
+from bddtorque.words.formats import TURN, Format, limits
 
 SEED = 20240607
 MOST_VECTORS = 100_000

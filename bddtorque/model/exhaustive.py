@@ -11,8 +11,8 @@ import numpy.typing as npt
 
 from bddtorque.base.errors import BddTorqueError
 from bddtorque.model.source import FunctionSource
-from bddtorque.words import Format
 from bddtorque.words.argument import argument_of
+from bddtorque.words.formats import Format
 
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]

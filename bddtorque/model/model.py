@@ -41,8 +41,8 @@ from bddtorque.spec.field_values import as_inertia
 from bddtorque.spec.quantities import PAYLOAD
 from bddtorque.spec.records import PayloadBox
 from bddtorque.spec.spec import Spec
-from bddtorque.words import Format, Formats
-from bddtorque.words.named_arrays import NamedArrays
+from bddtorque.words.formats import Format
+from bddtorque.words.interface import Interface
 
 _CALLS = ("torque", "torque_words", "value", "words")
 
@@ -133,7 +133,7 @@ class Model:
         return f"quantity '{self.quantity}'{runtime}"
 
     @property
-    def arrays(self) -> NamedArrays:
+    def arrays(self) -> Interface:
         """The formats of a quantity's words, by the arrays that `value` and `words` take and return."""
         if isinstance(self.source, QuantitySource):
             return self.source.arrays
@@ -143,7 +143,7 @@ class Model:
         return self.source if isinstance(self.source, QuantitySource) else self.robot_source()
 
     @property
-    def formats(self) -> Formats:
+    def formats(self) -> Interface:
         """The formats of a robot's words: `q`, `qd`, `qdd` and `tau`."""
         return self.robot_source().formats
 
@@ -153,8 +153,8 @@ class Model:
         source = self._of_robot()
         formats: dict[str, Sequence[Format]] = {}
         if isinstance(source, RobotSource):
-            formats = {name: source.formats.inputs[k].joints for k, name in enumerate(("q", "qd", "qdd"))}
-            formats["tau"] = source.formats.tau.joints
+            formats = {name: source.formats.inputs[k].words for k, name in enumerate(("q", "qd", "qdd"))}
+            formats["tau"] = source.formats.tau.words
         else:
             arrays = (*source.arrays.inputs, *source.arrays.outputs)
             formats = {each.name: each.words for each in arrays if each.name in ("q", "qd", "qdd", "tau")}
@@ -203,7 +203,7 @@ class Model:
         return self
 
     @property
-    def named_arrays(self) -> NamedArrays | None:
+    def named_arrays(self) -> Interface | None:
         """The arrays of a quantity; None for anything else."""
         return self.source.arrays if isinstance(self.source, QuantitySource) else None
 

@@ -13,7 +13,7 @@ from bddtorque.spec.quantities import PAYLOAD, QUANTITIES
 from bddtorque.spec.records import PayloadBox
 from bddtorque.spec.resolve import motion_formats
 from bddtorque.words.formats import Format
-from bddtorque.words.named_arrays import WordArray
+from bddtorque.words.interface import WordArray
 
 PAYLOAD_UNITS = {"m": "kg·m", "I": "kg·m²"}
 TWIST = ("vx", "vy", "vz", "wx", "wy", "wz")
@@ -57,8 +57,7 @@ def input_arrays(spec: Spec, robot: Robot) -> tuple[WordArray, ...]:
     """Return the arrays that go in, for a resolved spec."""
     arrays = []
     for name in QUANTITIES[spec.quantity].inputs:
-        words = motion_formats(spec, robot, name).joints
-        arrays.append(WordArray(name, (len(words),), robot.joint_names, words))
+        arrays.append(motion_formats(spec, robot, name))
     if isinstance(spec.payload, PayloadBox):
         arrays.append(_payload_array(spec, spec.payload))
     return tuple(arrays)
@@ -129,7 +128,7 @@ def output_arrays(spec: Spec, robot: Robot, highs: Sequence[float]) -> tuple[Wor
     n, names = robot.degrees_of_freedom, QUANTITIES[spec.quantity].outputs
     labels = output_labels(spec, robot)
     if names == ("tau",):
-        return (WordArray("tau", (n,), tuple(labels), motion_formats(spec, robot, "tau").joints),)
+        return (motion_formats(spec, robot, "tau"),)
     if not isinstance(spec.bits, int):
         raise TypeError("a resolved spec has one word length here")
     words = [

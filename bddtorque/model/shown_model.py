@@ -12,7 +12,7 @@ from bddtorque.plan.bdd import Diagram
 from bddtorque.plan.float_plan import AnyPlan
 from bddtorque.plan.table import Table
 from bddtorque.proof.certificate import Certificate
-from bddtorque.words import Format
+from bddtorque.words.formats import Format
 
 
 def main_figures(

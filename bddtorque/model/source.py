@@ -26,11 +26,9 @@ from bddtorque.spec.field_values import as_chip
 from bddtorque.spec.quantities import PAYLOAD, QUANTITIES
 from bddtorque.spec.records import PayloadBox
 from bddtorque.spec.spec import Spec, spec_from_plain
-from bddtorque.words import Format, Formats, formats_from_plain
 from bddtorque.words.argument import Argument, argument_of
-from bddtorque.words.formats import MOST_INPUTS
-from bddtorque.words.joints import format_from_plain
-from bddtorque.words.named_arrays import NamedArrays, named_arrays_from_plain
+from bddtorque.words.formats import MOST_INPUTS, Format
+from bddtorque.words.interface import Interface, format_from_plain, interface_from_plain
 
 FUNCTION_MEMORY = 2 * 2**30
 """Bytes that the forms of a function's blocks may take together."""
@@ -92,7 +90,7 @@ class RobotSource(_OfRobot):
     kind: ClassVar = "robot"
     sections: ClassVar = ("robot", "spec", "formats")
 
-    formats: Formats
+    formats: Interface
 
     @cached_property
     def words(self) -> dict[str, Format]:
@@ -108,7 +106,7 @@ class RobotSource(_OfRobot):
     @property
     def outputs(self) -> dict[str, Format]:
         """The output words, by the names of the joints."""
-        return dict(zip(self.formats.joint_names, self.formats.tau, strict=True))
+        return self.formats.results
 
     @property
     def bits(self) -> dict[str, Any]:
@@ -181,7 +179,7 @@ class QuantitySource(_OfRobot):
     kind: ClassVar = "quantity"
     sections: ClassVar = ("robot", "spec", "words")
 
-    arrays: NamedArrays
+    arrays: Interface
 
     @cached_property
     def words(self) -> dict[str, Format]:
@@ -240,8 +238,8 @@ def robot_source_from_plain(header: dict[str, Any], where: str) -> RobotSource:
     """Return what the sections ``robot``, ``spec`` and ``formats`` of a file hold; every field is checked."""
     robot = robot_from_plain(header["robot"], f"{where}, robot")
     spec = spec_from_plain(header["spec"], f"{where}, spec")
-    formats = formats_from_plain(header["formats"], f"{where}, formats")
-    if robot.joint_names != formats.joint_names:
+    formats = interface_from_plain(header["formats"], f"{where}, formats")
+    if robot.joint_names != formats.tau.labels:
         raise BddTorqueError(f"{where}: the formats must be those of the robot's {len(robot.joint_names)} joints")
     return RobotSource(robot, spec, formats)
 
@@ -250,7 +248,7 @@ def quantity_source_from_plain(header: dict[str, Any], where: str) -> QuantitySo
     """Return what the sections ``robot``, ``spec`` and ``words`` of a file hold; every field is checked."""
     robot = robot_from_plain(header["robot"], f"{where}, robot")
     spec = spec_from_plain(header["spec"], f"{where}, spec")
-    arrays = named_arrays_from_plain(header["words"], f"{where}, words")
+    arrays = interface_from_plain(header["words"], f"{where}, words")
     asked = QUANTITIES[spec.quantity]
     inputs = (*asked.inputs, *([PAYLOAD] if isinstance(spec.payload, PayloadBox) else []))
     if spec.is_torque:

@@ -15,7 +15,8 @@ from bddtorque.plan.bdd import Diagram
 from bddtorque.plan.float_plan import AnyPlan
 from bddtorque.plan.table import Table
 from bddtorque.plan.wires import Input
-from bddtorque.words import Format, Formats, JointFormats
+from bddtorque.words.formats import Format
+from bddtorque.words.interface import Interface, word_vector
 
 UNUSED = Format("angle", 2, name="a word that nothing reads")
 """In the place of words that an arm has too many of; no number is out of its range."""
@@ -25,7 +26,7 @@ UNUSED = Format("angle", 2, name="a word that nothing reads")
 class Arm:
     """What an evaluator runs."""
 
-    formats: Formats
+    formats: Interface
     plan: AnyPlan
     tables: Sequence[Table]
     diagrams: Sequence[Diagram]
@@ -42,9 +43,7 @@ def word_arm(
     )
     joints = max(len(source.words), len(source.outputs))
     names = [*source.words, *(f"unused{k}" for k in range(joints - len(source.words)))]
-    inputs, outputs = (
-        JointFormats(name, (*words.values(), *[UNUSED] * (joints - len(words))))
-        for name, words in (("inputs", source.words), ("outputs", source.outputs))
-    )
-    formats = Formats(tuple(names), inputs, inputs, inputs, outputs)  # velocities and accelerations are not read
+    inputs, outputs = ((*words.values(), *[UNUSED] * (joints - len(words))) for words in (source.words, source.outputs))
+    motion = tuple(word_vector(name, names, inputs) for name in ("q", "qd", "qdd"))  # only positions are read
+    formats = Interface(motion, (word_vector("tau", names, outputs),))
     return Arm(formats, replace(plan, wires=wires), tables, diagrams, source.memory)

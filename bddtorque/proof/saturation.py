@@ -22,8 +22,9 @@ from bddtorque.plan.table import Table
 from bddtorque.proof.proved_bound import Saturation
 from bddtorque.proof.torque_boxes import torque_search
 from bddtorque.robots.robot import Robot
-from bddtorque.words import Format, Formats
 from bddtorque.words.bounded import Interval
+from bddtorque.words.formats import Format
+from bddtorque.words.interface import Interface
 from bddtorque.words.joint_friction import friction_reach
 from bddtorque.words.portable import sine_cosine
 from bddtorque.words.rounding import half_up_shift
@@ -60,7 +61,7 @@ def word_steps(bits: int) -> list[int]:
 
 def judge(
     robot: Robot,
-    formats: Formats,
+    formats: Interface,
     plan: AnyPlan,
     tables: Sequence[Table],
     reach: Sequence[tuple[float, float]],
@@ -84,7 +85,7 @@ def judge(
 
 def _by_boxes(
     robot: Robot,
-    formats: Formats,
+    formats: Interface,
     plan: AnyPlan,
     tables: Sequence[Table],
     place: int,
@@ -108,14 +109,14 @@ def _by_boxes(
     return "not excluded", None, ends
 
 
-def _inputs(formats: Formats) -> dict[str, Format]:
+def _inputs(formats: Interface) -> dict[str, Format]:
     """Return the words of all inputs by name: q1, q2, ..., qd1, ..., qdd1, ..."""
     kinds = zip(("q", "qd", "qdd"), formats.inputs, strict=True)
     return {f"{name}{j}": own for name, kind in kinds for j, own in enumerate(kind, 1)}
 
 
 def _excluded(
-    robot: Robot, formats: Formats, place: int, side: int, lowest: int, highest: int, error: float
+    robot: Robot, formats: Interface, place: int, side: int, lowest: int, highest: int, error: float
 ) -> tuple[bool, npt.NDArray[np.float64] | None]:
     """Whether boxes of positions show that no torque leaves its range at the highest word (`side` 1) or the lowest.
 
@@ -134,7 +135,7 @@ def _excluded(
     return (units < end if side > 0 else units > end), search.point() if search.beyond(enough) else None
 
 
-def _uneven_friction(robot: Robot, formats: Formats, place: int) -> float:
+def _uneven_friction(robot: Robot, formats: Interface, place: int) -> float:
     """Return how much less of a friction counts than its magnitude, at either end, in units, with room."""
     law = robot.joints[place].friction
     if law is None:
@@ -212,7 +213,9 @@ def _climb(
     return None
 
 
-def find_witness(robot: Robot, formats: Formats, plan: AnyPlan, tables: Sequence[Table], place: int) -> Witness | None:
+def find_witness(
+    robot: Robot, formats: Interface, plan: AnyPlan, tables: Sequence[Table], place: int
+) -> Witness | None:
     """Search for words whose sum leaves the range of output `place`: random states, improved one word at a time.
 
     The search climbs on float Newton-Euler, which is fast; what it finds counts only if plan and torque both leave it.
@@ -227,7 +230,7 @@ def find_witness(robot: Robot, formats: Formats, plan: AnyPlan, tables: Sequence
 
 
 def _climb_torque(
-    robot: Robot, formats: Formats, plan: AnyPlan, tables: Sequence[Table], place: int, side: int, starts: Words
+    robot: Robot, formats: Interface, plan: AnyPlan, tables: Sequence[Table], place: int, side: int, starts: Words
 ) -> Witness | None:
     """Return a state whose torque leaves its range at the highest word (`side` 1) or the lowest, near some states."""
     inputs, output, every = _inputs(formats), plan.outputs[place], np.arange(len(starts))
@@ -257,7 +260,7 @@ class _States:
     The search changes one word at a time: only its values are computed anew.
     """
 
-    def __init__(self, words: Words, formats: Formats) -> None:
+    def __init__(self, words: Words, formats: Interface) -> None:
         self.words, self.formats = words, formats
         q, qd, qdd = (
             kind.dequantise(each) for kind, each in zip(formats.inputs, np.split(words, 3, axis=1), strict=True)
@@ -288,7 +291,7 @@ class _States:
 
 
 def _torque_units(
-    robot: Robot, formats: Formats, values: Sequence[npt.NDArray[np.float64]], place: int
+    robot: Robot, formats: Interface, values: Sequence[npt.NDArray[np.float64]], place: int
 ) -> npt.NDArray[np.float64]:
     """Return one torque of states, given as sine, cosine, q, qd and qdd, by float Newton-Euler, in units of its word.
 

@@ -20,9 +20,8 @@ from bddtorque.proof.box_bounds import BoxBounds
 from bddtorque.proof.motion_rows import MotionRows, motion_rows
 from bddtorque.proof.sample_errors import HALVINGS
 from bddtorque.robots.robot import Robot
-from bddtorque.words import Format
 from bddtorque.words.bounded import Interval
-from bddtorque.words.formats import TURN
+from bddtorque.words.formats import TURN, Format
 from bddtorque.words.joint_friction import friction_reach
 from bddtorque.words.portable import sine_cosine
 

@@ -18,9 +18,9 @@ from bddtorque.proof.torque_boxes import input_ends, torque_search
 from bddtorque.proof.torque_range import Extent, TorqueRange
 from bddtorque.proof.torque_reach import MOST_JOINTS_IN_TERMS, torque_reach
 from bddtorque.robots.robot import Robot
-from bddtorque.words import Format, Formats
 from bddtorque.words.bounded import Interval
-from bddtorque.words.formats import limit_run
+from bddtorque.words.formats import Format, limit_run
+from bddtorque.words.interface import Interface
 from bddtorque.words.portable import sine_cosine
 
 Words = npt.NDArray[np.int64]
@@ -38,7 +38,7 @@ BOXES, STARTS, GAP = 1024, 1, 0.01
 """For each end of a torque: boxes to look at, climbs before, and how close to what they reach is enough."""
 
 
-def torque_ranges(robot: Robot, formats: Formats, outputs: Sequence[ProvedBound]) -> tuple[TorqueRange, ...]:
+def torque_ranges(robot: Robot, formats: Interface, outputs: Sequence[ProvedBound]) -> tuple[TorqueRange, ...]:
     """Return what is known of the range of each torque, given what the certificate holds of it."""
     kinds = zip(("q", "qd", "qdd"), formats.inputs, strict=True)
     words = {f"{kind}{j}": word for kind, each in kinds for j, word in enumerate(each, 1)}

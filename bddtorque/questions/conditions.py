@@ -17,8 +17,7 @@ from bddtorque.base.plain import describe, real
 from bddtorque.model.model import Model
 from bddtorque.model.source import FunctionSource
 from bddtorque.questions.subject_kinds import Within
-from bddtorque.words import Format
-from bddtorque.words.formats import TURN, limit_run, limits
+from bddtorque.words.formats import TURN, Format, limit_run, limits
 from bddtorque.words.integer_range import wrap
 
 Conditions = str | Sequence[str] | Mapping[str, Any]
@@ -131,7 +130,7 @@ def _labels(model: Model) -> dict[str, list[str]]:
     """Return the input arrays of a robot's model, and what their words are called: joints, or numbers of a payload."""
     if model.named_arrays is not None:
         return {array.name: list(array.labels) for array in model.named_arrays.inputs}
-    return {array: list(model.formats.joint_names) for array in _MEASURES}
+    return {array: list(model.formats.q.labels) for array in _MEASURES}
 
 
 def _value(given: Any, name: str, measured: str, word: Format, text: str) -> float:

@@ -21,7 +21,7 @@ from bddtorque.plan.float_wires import FloatOutput
 from bddtorque.plan.plan import Plan
 from bddtorque.plan.reference import run_sum, run_wires
 from bddtorque.plan.wires import Input, Output
-from bddtorque.words import Format
+from bddtorque.words.formats import Format
 from bddtorque.words.integer_range import wrap
 from bddtorque.words.rounding import half_up_shift
 

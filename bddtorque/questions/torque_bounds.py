@@ -10,7 +10,7 @@ from bddtorque.proof.torque_boxes import torque_search
 from bddtorque.questions.search_work import Work
 from bddtorque.questions.subject_kinds import State, Subject
 from bddtorque.questions.truths import is_torque_of_motion, rubs
-from bddtorque.words import Format
+from bddtorque.words.formats import Format
 
 WANTED = 0.004
 """Relative to the largest value: how close a bound is aimed at."""

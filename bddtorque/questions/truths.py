@@ -25,7 +25,7 @@ from bddtorque.words.bounded import ROOM, ULP, Bounded, BoundedArithmetic, Turn
 if TYPE_CHECKING:
     from bddtorque.model.model import Model
     from bddtorque.robots.robot import Robot
-    from bddtorque.words import Format
+    from bddtorque.words.formats import Format
 
 Words = Mapping[str, Integers]
 

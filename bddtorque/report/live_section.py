@@ -13,8 +13,7 @@ from bddtorque.report.arm_picture import arm_picture
 from bddtorque.report.markup import Markup, element, table
 from bddtorque.report.view import View
 from bddtorque.sweeps.measuring import subject_of
-from bddtorque.words import Format
-from bddtorque.words.formats import limit_run
+from bddtorque.words.formats import Format, limit_run
 
 QUANTITIES = (("q", "Position", "q"), ("qd", "Velocity", "q̇"), ("qdd", "Acceleration", "q̈"))
 TORQUE_HEADS = (
@@ -96,7 +95,7 @@ def live_said(too_large: str | None) -> Markup:
 
 def _joint_sliders(model: Model, quantity: str, title: str, symbol: str) -> Markup:
     """Return the sliders of one quantity of all joints."""
-    labels = [(f"{symbol}{j} ", name) for j, name in enumerate(model.formats.joint_names, 1)]
+    labels = [(f"{symbol}{j} ", name) for j, name in enumerate(model.formats.q.labels, 1)]
     return sliders(quantity, title, labels, list(getattr(model.formats, quantity)))
 
 
@@ -220,7 +219,7 @@ def map_axes(joints: int) -> tuple[Axis, Axis]:
 
 def _joint_map(model: Model, taken: tuple[Axis, Axis]) -> Markup:
     """Return the map of torques over two joints' words."""
-    names = model.formats.joint_names
+    names = model.formats.q.labels
     symbols = [symbol for _, _, symbol in QUANTITIES]
     axes = [(f"{k} {j}", f"{symbol}{j + 1} {name}") for k, symbol in enumerate(symbols) for j, name in enumerate(names)]
     outputs = [(str(j), f"τ{j + 1} {name}") for j, name in enumerate(names)]

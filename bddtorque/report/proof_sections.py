@@ -148,7 +148,7 @@ def words_section(model: Model) -> Markup:
     if model.source.kind == "robot":
         symbols = (("q", "q"), ("qd", "q̇"), ("qdd", "q̈"), ("tau", "τ"))
         words = {
-            f"{symbol}{place} {model.formats.joint_names[place - 1]}": word
+            f"{symbol}{place} {model.formats.q.labels[place - 1]}": word
             for quantity, symbol in symbols
             for place, word in enumerate(getattr(model.formats, quantity), 1)
         }

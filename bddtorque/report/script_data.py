@@ -24,8 +24,8 @@ from bddtorque.plan.wires import AngleSum, Input, Lookup, Output, Product, Sum
 from bddtorque.report.view import View, ends_in_tip
 from bddtorque.robots.robot import Robot
 from bddtorque.sweeps.states import Batch, states_of
-from bddtorque.words import Format
 from bddtorque.words.float_sine import angle_bits, sine_factors, turn_on_grid
+from bddtorque.words.formats import Format
 from bddtorque.words.integer_range import Range
 
 Integers = npt.NDArray[np.int64]

@@ -13,7 +13,8 @@ import numpy.typing as npt
 
 from bddtorque.robots.frames import Pose, identity
 from bddtorque.robots.robot import Robot
-from bddtorque.words import Format, Formats
+from bddtorque.words.formats import Format
+from bddtorque.words.interface import Interface
 
 Array = npt.NDArray[np.float64]
 
@@ -146,7 +147,7 @@ def _level_axes(up: Array, along: Array) -> Array:
     return np.array([first, np.cross(up, first), up])
 
 
-def start_words(formats: Formats) -> list[list[int]]:
+def start_words(formats: Interface) -> list[list[int]]:
     """Return q, qd and qdd words of the state that a page begins with, which shows something of everything."""
     return [
         [_within(word, round(share * (1 << word.bits))) for word, share in zip(kind, cycle(shares), strict=False)]

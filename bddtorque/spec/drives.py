@@ -13,7 +13,7 @@ from bddtorque.base.errors import BddTorqueError
 from bddtorque.base.plain import real
 from bddtorque.spec.field_values import Reader, as_not_negative
 from bddtorque.spec.record import Record
-from bddtorque.words import Format
+from bddtorque.words.formats import Format
 
 TURN = 2 * math.pi
 

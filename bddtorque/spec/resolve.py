@@ -12,9 +12,9 @@ from bddtorque.spec.field_values import Bits
 from bddtorque.spec.quantities import DESIRED, MOTION
 from bddtorque.spec.range_values import DRIVE, RANGED, JointRange, Range, check_clear, is_named, range_in_si
 from bddtorque.spec.records import InputBits, JointSpec, Ranges
-from bddtorque.words import Format, Formats, JointFormats
+from bddtorque.words.formats import Format
+from bddtorque.words.interface import Interface, WordArray, word_vector
 from bddtorque.words.joint_friction import SampledFriction
-from bddtorque.words.joints import QUANTITIES
 
 if TYPE_CHECKING:
     from bddtorque.robots.parts import Joint
@@ -198,24 +198,17 @@ def _assumption(value: str, names: list[str]) -> str:
     )
 
 
-def formats_of(spec: Spec, robot: Robot) -> Formats:
+def formats_of(spec: Spec, robot: Robot) -> Interface:
     """Return the words of every input and torque of the robot."""
     if not spec.is_torque:
         what = f"quantity '{spec.quantity}'" if spec.quantity != "torque" else "a payload at run time"
         raise BddTorqueError(f"the torques of q, qd and qdd are needed here, and the spec asks for {what}")
     resolved = resolve(spec, robot)
-    inputs = resolved.input_bits
-    if not isinstance(inputs, InputBits):
-        raise TypeError("a resolved spec has the bits of every input")
-    words = []
-    for quantity, name in zip(RANGED, QUANTITIES.values(), strict=True):
-        bits: Any = resolved.bits if quantity == "torque" else getattr(inputs, quantity)
-        joints = zip(bits, robot.joints, resolved.joints, strict=True)
-        words.append(JointFormats(name, tuple(_format(quantity, *each) for each in joints)))
-    return Formats(robot.joint_names, *words)
+    *motion, torque = (motion_formats(resolved, robot, array) for array in (*MOTION, "tau"))
+    return Interface(tuple(motion), (torque,))
 
 
-def motion_formats(spec: Spec, robot: Robot, array: str) -> JointFormats:
+def motion_formats(spec: Spec, robot: Robot, array: str) -> WordArray:
     """Return the words of an array of a resolved spec's quantity, such as ``"qd"``, ``"q_desired"`` or ``"tau"``."""
     kind = array.partition("_")[0]
     quantity = "torque" if kind == "tau" else MOTION[kind]
@@ -223,7 +216,7 @@ def motion_formats(spec: Spec, robot: Robot, array: str) -> JointFormats:
     words = [_format(quantity, *each) for each in zip(bits, robot.joints, spec.joints, strict=True)]
     if array in DESIRED:
         words = [replace(word, name=f"desired {word.name}") for word in words]
-    return JointFormats(array, tuple(words), robot.joint_names)
+    return word_vector(array, robot.joint_names, words)
 
 
 def _format(quantity: str, bits: int, joint: Joint, said: JointSpec) -> Format:

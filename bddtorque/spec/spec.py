@@ -55,7 +55,7 @@ from bddtorque.words.joint_friction import SampledFriction
 if TYPE_CHECKING:
     from bddtorque.robots.robot import Robot
     from bddtorque.spec.compile_options import CompileOptions
-    from bddtorque.words import Formats
+    from bddtorque.words.interface import Interface
 
 
 @dataclass(frozen=True)
@@ -202,7 +202,7 @@ class Spec(Record):
         """Return a copy with bits, ranges and names filled in for every joint of `robot`."""
         return resolve(self, robot)
 
-    def formats(self, robot: Robot) -> Formats:
+    def formats(self, robot: Robot) -> Interface:
         """Return the words of every input and torque of `robot`; raise if a range is unknown."""
         return formats_of(self, robot)
 

@@ -26,7 +26,7 @@ from bddtorque.robots.robot import Robot
 from bddtorque.sweeps.states import Given, Part, units_of
 from bddtorque.sweeps.tallying import BINS, BINS_PER_OCTAVE, PICTURE_BINS, SMALLEST_OCTAVE, round_units, tally
 from bddtorque.sweeps.true_torques import TrueTorques, float_error, true_torques
-from bddtorque.words import Formats
+from bddtorque.words.interface import Interface
 
 Floats = npt.NDArray[np.float64]
 Words = npt.NDArray[np.int64]
@@ -40,7 +40,7 @@ class Subject:
     """What is measured: a robot, its words, what is proved of each torque (n,), and words (N, n) in, words out."""
 
     robot: Robot
-    formats: Formats
+    formats: Interface
     proved: Floats
     run: Callable[[Words, Words, Words], Words]
     # the true torques as code for this robot alone; else they are those of the recursion for any robot

@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from bddtorque.sweeps.measuring import Subject, subject_from
 from bddtorque.sweeps.states import special_words
-from bddtorque.words import Format
+from bddtorque.words.formats import Format
 
 Floats = npt.NDArray[np.float64]
 Words = npt.NDArray[np.int64]

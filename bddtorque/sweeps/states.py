@@ -8,7 +8,8 @@ from functools import lru_cache
 import numpy as np
 import numpy.typing as npt
 
-from bddtorque.words import Format, Formats
+from bddtorque.words.formats import Format
+from bddtorque.words.interface import Interface
 
 Floats = npt.NDArray[np.float64]
 Words = npt.NDArray[np.int64]
@@ -65,7 +66,7 @@ def batches(states: int, corners: int) -> list[Batch]:
     ]
 
 
-def states_of(batch: Part, formats: Formats, seed: int) -> State:
+def states_of(batch: Part, formats: Interface, seed: int) -> State:
     """Return the states of a batch, as floats at the joints."""
     if isinstance(batch, Given):
         return batch.q, batch.qd, batch.qdd
@@ -75,7 +76,7 @@ def states_of(batch: Part, formats: Formats, seed: int) -> State:
     return values[:, :n], values[:, n : 2 * n], values[:, 2 * n :]
 
 
-def units_of(batch: Part, formats: Formats, seed: int) -> Floats:
+def units_of(batch: Part, formats: Interface, seed: int) -> Floats:
     """Return the states of a batch in units of their words, q, qd and qdd of every joint one below another, (3n, N).
 
     Random states are even over all that the words can hold, half a unit beyond the end words included. Corner states
@@ -118,7 +119,7 @@ def special_words(word: Format) -> Words:
     return np.array(sorted(place for place in near if low <= place <= high), dtype=np.int64)
 
 
-def random_words(formats: Formats, count: int, seed: int) -> list[Words]:
+def random_words(formats: Interface, count: int, seed: int) -> list[Words]:
     """Return words of q, qd and qdd, each (count, n): every word of each format as likely as any other."""
     rng = np.random.default_rng(seed)
     return [

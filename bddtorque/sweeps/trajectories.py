@@ -14,8 +14,8 @@ import numpy as np
 import numpy.typing as npt
 
 from bddtorque.base.errors import BddTorqueError
-from bddtorque.words import Format, Formats
-from bddtorque.words.formats import TURN
+from bddtorque.words.formats import TURN, Format
+from bddtorque.words.interface import Interface
 
 Floats = npt.NDArray[np.float64]
 
@@ -42,7 +42,7 @@ class Trajectory:
     qdd: Floats
 
 
-def quintic(formats: Formats, count: int, seed: int = 0) -> Trajectory:
+def quintic(formats: Interface, count: int, seed: int = 0) -> Trajectory:
     """Return `count` states of moves between positions drawn at random, all joints starting and arriving together."""
     rng = np.random.default_rng([seed, 2])
     low, high, speed, acceleration = _reaches(formats)
@@ -67,7 +67,7 @@ def quintic(formats: Formats, count: int, seed: int = 0) -> Trajectory:
     )
 
 
-def sine(formats: Formats, count: int, seed: int = 0) -> Trajectory:
+def sine(formats: Interface, count: int, seed: int = 0) -> Trajectory:
     """Return `count` states of q = middle + A sin(ωt + φ), each joint with its own ω, and φ drawn at random."""
     rng = np.random.default_rng([seed, 3])
     low, high, speed, acceleration = _reaches(formats)
@@ -93,7 +93,7 @@ def from_states(name: str, q: Floats, qd: Floats, qdd: Floats) -> Trajectory:
     return Trajectory(name, np.arange(len(q), dtype=np.float64), False, q, qd, qdd)
 
 
-def _reaches(formats: Formats) -> tuple[Floats, Floats, Floats, Floats]:
+def _reaches(formats: Interface) -> tuple[Floats, Floats, Floats, Floats]:
     """Return what is used of the ranges, each (n,): lowest and highest position, and speed and acceleration."""
     ends = np.array([_position_ends(word) for word in formats.q])
     middle, half = ends.mean(axis=1), SHARE * np.diff(ends, axis=1)[:, 0] / 2

@@ -24,9 +24,9 @@ from bddtorque.plan.float_bound import compose_floats
 from bddtorque.plan.float_plan import FloatPlan
 from bddtorque.plan.float_wires import Number, Sine
 from bddtorque.plan.wires import AngleSum
-from bddtorque.words import Formats
 from bddtorque.words.float_sine import GRID, turn_on_grid
 from bddtorque.words.ieee import DOUBLE
+from bddtorque.words.interface import Interface
 
 Floats = npt.NDArray[np.float64]
 
@@ -69,7 +69,7 @@ def true_torques(source: RobotSource) -> TrueTorques:
 class _Writer(TileWriter):
     """The module of a plan: torques(inputs, tau, rows)."""
 
-    def __init__(self, plan: FloatPlan, formats: Formats) -> None:
+    def __init__(self, plan: FloatPlan, formats: Interface) -> None:
         super().__init__(plan, formats, HEADER.format(dtype="float64"))
         joints, code = len(formats.q), _Code(plan)
         given = {f"x{word.wire}": QUANTITIES.index(word.quantity) * joints + word.joint for word in self.inputs}

@@ -11,8 +11,8 @@ from typing import Any
 from bddtorque.base.errors import BddTorqueError
 from bddtorque.dynamics.graph import Graph
 from bddtorque.dynamics.tracer import Number, Traced, Tracer
-from bddtorque.words import Format
 from bddtorque.words.argument import Argument
+from bddtorque.words.formats import Format
 
 
 @dataclass(frozen=True)

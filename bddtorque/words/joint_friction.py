@@ -12,8 +12,8 @@ import numpy as np
 
 from bddtorque.base.errors import BddTorqueError, refusals_in
 from bddtorque.base.plain import choice, describe, is_list, real, table, unwrap
-from bddtorque.words import Format
 from bddtorque.words.bounded import ULP, Interval
+from bddtorque.words.formats import Format
 from bddtorque.words.friction import Friction, friction_from_table
 from bddtorque.words.interpolant import Interpolant
 from bddtorque.words.law_data import law_from_plain

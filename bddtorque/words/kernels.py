@@ -26,7 +26,7 @@ ANGLE, HALF, CENTRE, LSB, SIGN, OFFSET, LOW, HIGH = range(8)
 """Columns of a packed format; HALF is 2^(bits-1), the others are the fields of `Format`."""
 _LARGEST_ANGLE, _LARGEST = LARGEST_TURNS * TURN, sys.float_info.max
 Packed = npt.NDArray[np.float64]
-"""Formats of n joints as numbers, shape (n, 8)."""
+"""Interface of n joints as numbers, shape (n, 8)."""
 
 half_away = njit(_half_away)
 """Round a float to the nearest whole float, ties away from zero."""
@@ -95,7 +95,7 @@ def dequantise_any(word: int, packed: Packed, joint: int) -> float:
 
 
 def quantiser(formats: Iterable[Format]) -> Callable[..., Any]:
-    """Return a compiled function quantise(values, words) on arrays (n,); see `JointFormats.kernel`."""
+    """Return a compiled function quantise(values, words) on arrays (n,); see `WordArray.kernel`."""
     packed = _packed_for_kernel(formats)
     joints = len(packed)
 
@@ -114,7 +114,7 @@ def quantiser(formats: Iterable[Format]) -> Callable[..., Any]:
 
 
 def dequantiser(formats: Iterable[Format]) -> Callable[..., Any]:
-    """Return a compiled function dequantise(words, values) on arrays (n,); see `JointFormats.inverse_kernel`."""
+    """Return a compiled function dequantise(words, values) on arrays (n,); see `WordArray.inverse_kernel`."""
     packed = _packed_for_kernel(formats)
     joints = len(packed)
 

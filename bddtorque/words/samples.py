@@ -25,8 +25,7 @@ import numpy.typing as npt
 
 from bddtorque.base.csv_rows import cell_number, check_width, csv_rows
 from bddtorque.base.errors import BddTorqueError, nearest, one_line
-from bddtorque.words import Format
-from bddtorque.words.formats import TURN, wrap_turn
+from bddtorque.words.formats import TURN, Format, wrap_turn
 from bddtorque.words.interpolant import Interpolant, Nearest
 
 Floats = npt.NDArray[np.float64]

@@ -43,7 +43,7 @@ class Step:
 COMPILE = (
     Step("spec.loading:spec_and_robot", "a name, a file, a Spec or a Robot becomes what to compile", "Spec, Robot"),
     Step(
-        "compiler.robot_draft:draft_of_robot", "fixes ranges and word formats, and has the torques planned", "Formats"
+        "compiler.robot_draft:draft_of_robot", "fixes ranges and word formats, and has the torques planned", "Interface"
     ),
     Step("compiler.origin:from_terms", "traces the torques: separate terms, or from_recursion", "Graph"),
     Step("planner.budget:plan_network", "covers the graph with blocks, words wide enough for the bound", "Plan"),

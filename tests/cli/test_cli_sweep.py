@@ -31,7 +31,7 @@ def test_the_summary_comes_first_and_every_joint_on_request(run, model, model_fi
     lines = short.splitlines()
     assert lines[1] == "Every error found is within its proved bound (2 torques)"
     assert len(lines) < 16
-    assert all(sum(name in line for line in lines) == 1 for name in model.formats.joint_names)
+    assert all(sum(name in line for line in lines) == 1 for name in model.formats.q.labels)
     assert "p99.9" not in short
     whole = run("sweep", model_file, *QUICK, "--joints").out
     assert whole.splitlines()[:8] == lines[:8]
@@ -131,7 +131,7 @@ def test_a_trajectory_by_name_or_from_a_file(run, model, model_file, tmp_path):
     (one,) = json.loads(run("sweep", model_file, *QUICK, "--trajectory", "quintic", "--json").out)["sweeps"]
     assert (one["trajectory"], one["states"], one["corner_states"]) == ("quintic", 2000, 0)
     path = tmp_path / "path.csv"
-    columns = [f"{kind}:{joint}" for kind in ("q", "qd", "qdd") for joint in model.formats.joint_names]
+    columns = [f"{kind}:{joint}" for kind in ("q", "qd", "qdd") for joint in model.formats.q.labels]
     path.write_text(",".join(columns) + "\n0.3,1.2,0.5,0,0,0.1\n0.4,1.1,90,0,0,0.1\n", encoding="utf-8")
     ran = run("sweep", model_file, "--trajectory", path, "--plot", tmp_path / "path.png")
     assert (ran.code, ran.err) == (0, "")

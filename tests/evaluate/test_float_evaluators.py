@@ -12,7 +12,7 @@ import bddtorque as bt
 from bddtorque.evaluate.state_arrays import count_outside
 from bddtorque.evaluate.state_layouts import TILE
 from bddtorque.spec import InputBits
-from bddtorque.words import Format
+from bddtorque.words.formats import Format
 
 OTHERS = "was compiled for target 'float': compile it with target = \"tables\""
 

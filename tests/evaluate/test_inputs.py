@@ -5,8 +5,7 @@ import pytest
 from compiled import arm, random_words, reference
 
 import bddtorque as bt
-from bddtorque.words import Format
-from bddtorque.words.formats import limits
+from bddtorque.words.formats import Format, limits
 
 INTEGERS = [np.int8, np.int16, np.int32, np.int64, np.uint8, np.uint16, np.uint32, np.uint64]
 KINDS = [("words", "dense"), ("words", "multi_terminal"), ("words", "straight"), ("bits", None)]

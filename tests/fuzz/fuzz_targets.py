@@ -41,7 +41,7 @@ from bddtorque.robots import load_robot
 from bddtorque.robots.robot_data import robot_from_plain, robot_to_plain
 from bddtorque.spec import from_toml, load_spec
 from bddtorque.spec.loading import spec_and_robot
-from bddtorque.words import Format
+from bddtorque.words.formats import Format
 from bddtorque.words.samples import law_of, merged, read_samples
 
 LONGEST_LINE = 1200

@@ -25,7 +25,7 @@ from bddtorque.report.plan_picture import MOST_WIRES, plan_picture
 from bddtorque.report.view import placed_joints, view_of
 from bddtorque.robots.library import builtin_names
 from bddtorque.targets.tables.choosing import choose_forms
-from bddtorque.words import Format
+from bddtorque.words.formats import Format
 
 
 def unpack(packed: dict) -> np.ndarray:

@@ -38,7 +38,7 @@ def full(**changes: Any) -> Spec:
 def test_planar2r_is_the_arm_of_the_paper() -> None:
     spec = load_spec("planar2r")
     formats = spec.formats(load_robot("planar2r"))
-    assert formats.joint_names == ("shoulder", "elbow")
+    assert formats.q.labels == ("shoulder", "elbow")
     assert formats.q.bits == formats.qd.bits == formats.qdd.bits == formats.tau.bits == (12, 12)
     assert [each.kind for each in formats.q] == ["angle", "angle"]
     assert [(each.low, each.high) for each in formats.q] == [(-math.pi, math.pi)] * 2

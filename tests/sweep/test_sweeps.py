@@ -13,7 +13,7 @@ from bddtorque.sweeps.error_figures import error_figure
 from bddtorque.sweeps.figures import PERCENTILES, to_csv
 from bddtorque.sweeps.measuring import BINS, joined, measure_subject, percentile, subject_of
 from bddtorque.sweeps.states import BATCH, Batch, batches, special_words, states_of
-from bddtorque.words import Format
+from bddtorque.words.formats import Format
 
 
 def all_errors(model, states, seed):

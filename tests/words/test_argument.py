@@ -9,9 +9,9 @@ from exact import exact_parts, exact_value
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bddtorque.words import Format
 from bddtorque.words.argument import Argument, argument_of
 from bddtorque.words.bounded import Turn
+from bddtorque.words.formats import Format
 
 FORMATS = [
     Format("range", 5, -1.0, 1.0),

@@ -1,4 +1,4 @@
-"""Formats: round trips, half a unit, ends, ties, signs and offsets; compiled = NumPy."""
+"""Interface: round trips, half a unit, ends, ties, signs and offsets; compiled = NumPy."""
 
 from __future__ import annotations
 
@@ -16,8 +16,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bddtorque.base.errors import BddTorqueError
-from bddtorque.words import Format, Formats, JointFormats, formats_from_plain, kernels
-from bddtorque.words.formats import LARGEST_TURNS, TURN
+from bddtorque.words import kernels
+from bddtorque.words.formats import LARGEST_TURNS, TURN, Format
+from bddtorque.words.interface import Interface, WordArray, interface_from_plain
 
 BITS = st.integers(2, 24)
 SIGNS = st.sampled_from([1, -1])
@@ -44,7 +45,7 @@ def exactly(word: Format, value: int) -> mpmath.mpf:
 
 
 def compiled(word: Format, x: np.ndarray) -> tuple[np.ndarray, int]:
-    packed = kernels.pack(JointFormats("words", (word,)))
+    packed = kernels.pack(WordArray("words", (word,)))
     words, outside = zip(*(kernels.quantise_value(float(value), packed, 0) for value in x), strict=True)
     return np.array(words), sum(outside)
 
@@ -224,12 +225,12 @@ def test_nonsense_formats_are_refused(fields: dict[str, object], message: str) -
         Format(**{"kind": "range", "bits": 12, "low": -1.0, "high": 1.0, **fields})  # type: ignore[arg-type]
 
 
-def arm() -> Formats:
-    q = JointFormats("positions", (Format("angle", 8, -3.0, 3.0), Format("range", 10, 0.0, 0.5, -1, 0.25)))
-    qd = JointFormats("velocities", (Format("range", 8, -1.0, 1.0), Format("range", 9, -2.0, 2.0)))
-    qdd = JointFormats("accelerations", qd.joints)
-    tau = JointFormats("torques", (Format("range", 12, -200.0, 200.0), Format("range", 12, -100.0, 100.0)))
-    return Formats(("turn", "slide"), q, qd, qdd, tau)
+def arm() -> Interface:
+    q = WordArray("positions", (Format("angle", 8, -3.0, 3.0), Format("range", 10, 0.0, 0.5, -1, 0.25)))
+    qd = WordArray("velocities", (Format("range", 8, -1.0, 1.0), Format("range", 9, -2.0, 2.0)))
+    qdd = WordArray("accelerations", qd.joints)
+    tau = WordArray("torques", (Format("range", 12, -200.0, 200.0), Format("range", 12, -100.0, 100.0)))
+    return Interface(("turn", "slide"), q, qd, qdd, tau)
 
 
 def test_joint_formats() -> None:
@@ -269,7 +270,7 @@ def test_bad_types_are_refused() -> None:
 
 def test_plain_round_trip_through_json() -> None:
     formats = arm()
-    assert formats_from_plain(json.loads(json.dumps(formats.to_plain(), allow_nan=False))) == formats
+    assert interface_from_plain(json.loads(json.dumps(formats.to_plain(), allow_nan=False))) == formats
 
 
 @pytest.mark.parametrize(
@@ -294,14 +295,14 @@ def test_altered_plain_is_refused(path: list[str | int], value: object, message:
         target = target[step]  # type: ignore[index]
     target[path[-1]] = value  # type: ignore[index]
     with pytest.raises(BddTorqueError, match=message):
-        formats_from_plain(plain)
+        interface_from_plain(plain)
 
 
 def test_plain_with_a_missing_key_is_refused() -> None:
     plain = arm().to_plain()
     del plain["q"][1]["offset"]
     with pytest.raises(BddTorqueError, match=r"^header, q\[1\]: key 'offset' is missing$"):
-        formats_from_plain(plain, "header")
+        interface_from_plain(plain, "header")
 
 
 def test_words_need_numpy_and_numba_only() -> None:

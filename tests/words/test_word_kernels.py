@@ -8,9 +8,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bddtorque.words import Format, JointFormats
+from bddtorque.words.formats import Format
+from bddtorque.words.interface import WordArray
 
-WORDS = JointFormats(
+WORDS = WordArray(
     "positions",
     (
         Format("angle", 12, -2.0, 2.0, sign=-1, offset=0.3, unit="rad"),
