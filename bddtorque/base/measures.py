@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import math
 import re
+from functools import partial
 
 from bddtorque.base.errors import BddTorqueError
-from bddtorque.base.plain import describe, real
+from bddtorque.base.plain import describe, is_list, real, unwrap
 
 _NUMBER = r"(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?"
 _MEASURE = re.compile(
     rf"([+-]?)\s*(?:({_NUMBER})(?:\s*\*\s*(pi))?|(pi))\s*(?:/\s*({_NUMBER})\s*)?([^\s\d/+.-].*)?", re.ASCII
 )
+Range = tuple[float, float]
 Scale = tuple[float, float]
 """What a number in some unit is divided by and then multiplied with, so that 90 deg is the float that "pi/2" is."""
 _ANGLES: dict[str, Scale] = {"rad": (1, 1), "deg": (180, math.pi), "turn": (1, math.tau)}
@@ -93,3 +95,35 @@ def check_unit(number: float, quantity: str, joint: str, turns: bool, at: str = 
     if isinstance(number, Measure) and number.turns != turns:
         kind = "turns" if turns else "slides"
         raise BddTorqueError(f"{quantity} of joint '{joint}', which {kind}, cannot be given in {number.unit}{at}")
+
+
+def as_range(given: object, name: str, quantity: str | None = None) -> Range:
+    """Return (low, high) from a positive number (plus or minus it) or a pair of numbers.
+
+    Numbers may be text with a unit of `quantity`, where one is given.
+    """
+    given = unwrap(given)
+    read = real if quantity is None else partial(measure, quantity=quantity)
+    try:
+        if not is_list(given):
+            high = read(given, name)
+            if high > 0:
+                return _both_sides(high)
+        elif len(given) == 2:
+            low, high = read(given[0], name), read(given[1], name)
+            if low < high:
+                return low, high
+    except BddTorqueError:
+        if quantity is not None and any(isinstance(end, str) for end in (given if is_list(given) else [given])):
+            raise  # it says which units there are
+    raise BddTorqueError(
+        f"{name} must be a positive number (plus or minus it) or [low, high] with low below high, got {describe(given)}"
+    )
+
+
+def _both_sides(high: float) -> Range:
+    low = -high
+    if isinstance(high, Measure):
+        low = Measure(low)
+        low.unit, low.turns = high.unit, high.turns
+    return low, high

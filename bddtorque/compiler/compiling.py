@@ -20,7 +20,6 @@ from bddtorque.compiler.pinning import check_pinned, load_plan
 from bddtorque.compiler.robot_draft import draft_of_robot
 from bddtorque.compiler.torque_ranges import range_notes
 from bddtorque.model.model import Model
-from bddtorque.model.source import RobotSource
 from bddtorque.plan.float_plan import AnyPlan
 from bddtorque.spec.chips import chip_named
 from bddtorque.spec.compile_options import CompileOptions
@@ -120,25 +119,25 @@ def finish_model(
     at_a_time
         Blocks that take memory at the same time.
     """
-    name, room = draft.source.name, draft.source.memory if memory is None else memory
+    name, room = draft.provenance.name, draft.provenance.memory if memory is None else memory
     check_memory(draft.plan, room, at_a_time)
     planned = time.perf_counter()
     started = planned if started is None else started
     with team or nullcontext():
         blocks = build_blocks(draft.plan, draft.table, engine, room, team, f"compiling {name}")
     told = NoProgress() if team is None else team.progress
-    with step(told, f"proving {name}"), within_floats(draft.source.kind, name):
+    with step(told, f"proving {name}"), within_floats(draft.provenance.kind, name):
         certificate = certify(draft, blocks.facts, blocks.tables)
-    check_accuracy(draft.source, certificate)
-    wide = range_notes(draft.source.formats, certificate) if isinstance(draft.source, RobotSource) else []
+    check_accuracy(draft.provenance, certificate)
+    wide = range_notes(draft.formats, certificate) if draft.provenance.is_torque else []
     report = {
         "seconds": time.perf_counter() - started,
         "planning_seconds": planned - started,
         "peak_bytes": _peak_memory(),
         "engine": blocks.engine,
-        "notes": [*notes, *_dust_notes(draft), *blocks.notes, *wide, *chip_notes(draft.source.chip)],
+        "notes": [*notes, *_dust_notes(draft), *blocks.notes, *wide, *chip_notes(draft.provenance.chip)],
     }
-    return Model(draft.source, draft.plan, blocks.tables, blocks.diagrams, certificate, report)
+    return Model(draft.formats, draft.provenance, draft.plan, blocks.tables, blocks.diagrams, certificate, report)
 
 
 def _dust_notes(draft: Draft) -> list[str]:

@@ -12,30 +12,31 @@ import numpy as np
 import numpy.typing as npt
 
 from bddtorque.base.errors import BddTorqueError
-from bddtorque.model.quantity_truth import true_values
-from bddtorque.model.source import FunctionSource, QuantitySource, RobotSource, Source, with_source
+from bddtorque.model.certified import certificate_of
+from bddtorque.model.provenance import Provenance
 from bddtorque.plan.bound import BlockFacts, OutputBound, compose, planned_facts
 from bddtorque.plan.float_bound import compose_floats
 from bddtorque.plan.float_plan import AnyPlan, FloatPlan
 from bddtorque.plan.table import Table
 from bddtorque.proof.certificate import Certificate
-from bddtorque.proof.proved_bound import ROBOT, Parts, ProvedBound, Saturation
-from bddtorque.proof.saturation import Witness, judge, judge_words
+from bddtorque.proof.proved_bound import ROBOT, Parts, ProvedBound
+from bddtorque.proof.saturation import Verdict, Witness, judge, judge_words
 from bddtorque.targets.builder import Target
 from bddtorque.words.bounded import ROOM, Interval
 from bddtorque.words.formats import Format
 from bddtorque.words.integer_range import wrap
+from bddtorque.words.interface import Interface
 
 REACH_SLACK = 1e-12
 """Of a reach in units: more than its float operations can lose."""
-Verdict = tuple[Saturation, Witness | tuple[int, ...] | None, tuple[float, float]]
 
 
 @dataclass(frozen=True)
 class Draft:
     """A plan, before its tables are made, and all that its proof needs besides them."""
 
-    source: Source  # the robot or the function, with its words
+    formats: Interface  # the words
+    provenance: Provenance  # the robot or the function
     plan: AnyPlan  # what is computed
     # how far the compiled function itself can be from the true one, for each output, in units
     arithmetic: tuple[float, ...]
@@ -60,7 +61,7 @@ class Draft:
             found = compose_floats(self.plan, known)
             charges = self.dropped or (0.0,) * len(found)
             return [replace(bound, dropped=charge) for bound, charge in zip(found, charges, strict=True)]
-        return compose(self.plan, {name: argument.scale for name, argument in self.source.arguments.items()}, known)
+        return compose(self.plan, {name: argument.scale for name, argument in self.formats.arguments.items()}, known)
 
 
 def target_of(word: Format, name: str) -> Target:
@@ -83,7 +84,6 @@ def within_floats(kind: str, name: str) -> Iterator[None]:
 
 def certify(draft: Draft, facts: Sequence[BlockFacts], tables: Sequence[Table]) -> Certificate:
     """Return what the proved errors of the blocks amount to, output by output."""
-    words = draft.source.outputs.items()
     bounds = _within_truth(draft, draft.bounds(facts))
     parts = []
     for bound, arithmetic in zip(bounds, draft.arithmetic, strict=True):
@@ -92,6 +92,7 @@ def certify(draft: Draft, facts: Sequence[BlockFacts], tables: Sequence[Table]) 
         parts.append(Parts(**composed))
     proved = []
     verdicts = _verdicts(draft, bounds, [replace(each, final_rounding=0.0).total for each in parts], tables)
+    words = draft.formats.results.items()
     for (name, word), own, (saturation, witness, reach) in zip(words, parts, verdicts, strict=True):
         # a word off by its bound, on either side, is still within the range stated
         low, high = draft.reach or reach
@@ -102,7 +103,7 @@ def certify(draft: Draft, facts: Sequence[BlockFacts], tables: Sequence[Table]) 
                 relative_to=draft.relative_to, assumed=draft.assumed, spread=draft.spread,
             )
         )  # fmt: skip
-    return with_source(Certificate(tuple(proved)), draft.source)
+    return certificate_of(tuple(proved), draft.formats, draft.provenance)
 
 
 def _within_truth(draft: Draft, bounds: list[OutputBound]) -> list[OutputBound]:
@@ -110,7 +111,7 @@ def _within_truth(draft: Draft, bounds: list[OutputBound]) -> list[OutputBound]:
     if not draft.ranges:
         return bounds
     closer = []
-    every = zip(bounds, draft.ranges, draft.source.outputs.values(), draft.arithmetic, strict=True)
+    every = zip(bounds, draft.ranges, draft.formats.results.values(), draft.arithmetic, strict=True)
     for bound, true, word, arithmetic in every:
         ends = sorted((float(word.units(true.low)), float(word.units(true.high))))
         slack = bound.total + arithmetic + REACH_SLACK * max(1.0, *map(abs, ends))
@@ -119,16 +120,14 @@ def _within_truth(draft: Draft, bounds: list[OutputBound]) -> list[OutputBound]:
     return closer
 
 
-def check_accuracy(source: Source, certificate: Certificate) -> None:
+def check_accuracy(provenance: Provenance, certificate: Certificate) -> None:
     """Refuse a model whose proof, with all that the plan could not know, is above what was asked for."""
     for output in certificate.outputs:
-        if output.parts.total >= source.accuracy:
-            what = f"joint '{output.name}'" if isinstance(source, RobotSource) else f"function '{source.name:.60}'"
-            if isinstance(source, QuantitySource):
-                what = f"{source.spec.quantity} of robot '{source.name:.60}', {output.name}"
+        if output.parts.total >= provenance.accuracy:
+            what = provenance.what if provenance.robot is None else f"{provenance.what}, {output.name}"
             raise BddTorqueError(
                 f"{what}: the proved error of {output.parts.total:.4g} units is not below the accuracy of "
-                f"{source.accuracy:g} requested; float arithmetic behind the tables takes "
+                f"{provenance.accuracy:g} requested; float arithmetic behind the tables takes "
                 f"{output.parts.arithmetic:.2g}: use fewer output bits or a larger accuracy"
             )
 
@@ -137,32 +136,34 @@ def _verdicts(
     draft: Draft, bounds: Sequence[OutputBound], errors: Sequence[float], tables: Sequence[Table]
 ) -> Sequence[Verdict]:
     """Return whether each output can leave its range, and input words for which it does."""
-    source, plan = draft.source, draft.plan
+    formats, provenance, plan = draft.formats, draft.provenance, draft.plan
     reach = [(bound.low, bound.high) for bound in bounds]
-    if isinstance(source, RobotSource):
-        return judge(source.robot, source.formats, plan, tables, reach, errors)
-    if isinstance(source, QuantitySource):
-        formats = list(source.outputs.values())
+    if provenance.is_torque:
+        robot, _ = provenance.require_robot()
+        return judge(robot, formats, plan, tables, reach, errors)
+    if provenance.robot is not None:
+        outputs = list(formats.results.values())
 
         def units(words: Mapping[str, npt.NDArray[np.int64]], place: int) -> npt.NDArray[np.float64]:
-            return formats[place].units(true_values(source, words)[:, place])  # type: ignore[no-any-return]
+            true = provenance.true_values(formats, words, plan.blocks)
+            assert true is not None  # a robot's are known
+            return outputs[place].units(true[:, place])  # type: ignore[no-any-return]
 
-        sizes = [len(array) for array in source.arrays.inputs]
-        return judge_words(source.words, sizes, plan, tables, reach, units)
+        return judge_words(formats, plan, tables, reach, units)
     output = plan.outputs[0]
     if math.floor(bounds[0].low + 0.5) >= output.low and math.floor(bounds[0].high + 0.5) <= output.high:
         return [("cannot", None, reach[0])]
     if draft.direct:
         beyond = np.flatnonzero((tables[0].values < output.low) | (tables[0].values > output.high))
-        witness = _words_at(source, int(beyond[0])) if len(beyond) else None
+        witness = _words_at(formats, int(beyond[0])) if len(beyond) else None
         return [("can" if witness else "cannot", witness, reach[0])]
     return [("not excluded", None, reach[0])]
 
 
-def _words_at(source: FunctionSource, index: int) -> tuple[int, ...]:
+def _words_at(formats: Interface, index: int) -> Witness:
     """Return the input words at an index of a table that has them one after another, the first most significant."""
     words = []
-    for word in reversed(source.inputs):
-        words.append(wrap(index, word.bits))
+    for word in reversed(formats.words.values()):
+        words.append((wrap(index, word.bits),))
         index >>= word.bits
     return tuple(reversed(words))

@@ -26,7 +26,7 @@ from bddtorque.compiler.function_words import asked_inputs, asked_output
 from bddtorque.dynamics.graph import Graph
 from bddtorque.model.exhaustive import float_values
 from bddtorque.model.model import Model
-from bddtorque.model.source import FUNCTION_MEMORY
+from bddtorque.model.provenance import FUNCTION_MEMORY
 from bddtorque.words.law import Law
 
 TRACES = ("auto", "traced", "float")

@@ -25,7 +25,7 @@ from bddtorque.dynamics.node_ranges import node_ranges, output_ranges
 from bddtorque.dynamics.tracer import Number, Tracer
 from bddtorque.model.exhaustive import grid_values
 from bddtorque.model.model import Model
-from bddtorque.model.source import FunctionSource
+from bddtorque.model.provenance import Provenance
 from bddtorque.plan.blocks import Block, FunctionBlock, GivenBlock, LawBlock
 from bddtorque.plan.float_plan import AnyPlan
 from bddtorque.plan.plan import Plan, check_widths
@@ -44,6 +44,7 @@ from bddtorque.words.argument import Argument, argument_of, intervals
 from bddtorque.words.bounded import ROOM, TIE_WINDOW, ULP, Interval, IntervalArithmetic
 from bddtorque.words.formats import Format
 from bddtorque.words.integer_range import Range
+from bddtorque.words.interface import Interface, word_number
 from bddtorque.words.law import Law
 from bddtorque.words.rounding import half_up, nearest_words, round_half_away
 
@@ -117,15 +118,17 @@ class Request:
         reach: tuple[int, int] | None = None,
     ) -> Draft:
         """Return a plan as the draft of this function; `arithmetic` is in the unit of the output."""
-        words = tuple(self.inputs), tuple(self.inputs.values()), output
+        formats = Interface(
+            tuple(word_number(name, word) for name, word in self.inputs.items()), (word_number(output.name, output),)
+        )
         rules = dict(self.rules)
         if self.products != "auto":
             rules["products"] = self.products
         if self.chip is not None:
             rules["chip"] = self.chip
-        source = FunctionSource(self.name, *words, float(self.accuracy), graph, rules)
+        provenance = Provenance(self.name, float(self.accuracy), graph=graph, rules=rules)
         errors, assumed = (arithmetic / output.lsb * ROOM,), self.assumed_error / output.lsb * ROOM
-        return Draft(source, plan, errors, relative_to, direct, None, reach, assumed, self.spread)
+        return Draft(formats, provenance, plan, errors, relative_to, direct, None, reach, assumed, self.spread)
 
 
 def check_bits(request: Request, why_not: str = "") -> None:
@@ -154,11 +157,12 @@ def draft_again(model: Model) -> tuple[Draft, str]:
 
     What was only stated is as stated: how samples were read, their spread, the error that was assumed.
     """
-    source, plan, stated = model.function_source(), model.plan, model.certificate
-    word = source.output
+    source, plan, stated = model.provenance, model.plan, model.certificate
+    (word,) = model.formats.results.values()
     out = Asked(word.name, word.bits, None, word.unit, word)
     request = Request(
-        source.name, source.words, out, source.accuracy, 0.0, getattr(plan, "block_bits", BLOCK_BITS), plan.target,
+        source.name, model.formats.words, out, source.accuracy, 0.0, getattr(plan, "block_bits", BLOCK_BITS),
+        plan.target,
         rules={name: rule for name, rule in source.rules.items() if name not in ("products", "chip")},
         spread=stated.spread, products=source.rules.get("products", "auto"), chip=source.chip,
     )  # fmt: skip

@@ -9,7 +9,7 @@ from typing import Any
 
 from bddtorque.base.errors import BddTorqueError
 from bddtorque.base.plain import is_whole
-from bddtorque.spec.range_values import as_range
+from bddtorque.base.measures import as_range
 from bddtorque.words.formats import MOST_INPUTS, Format
 
 DEFAULT_BITS = 12

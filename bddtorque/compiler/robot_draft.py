@@ -1,55 +1,127 @@
-"""The plan of a robot: from its terms or its recursion, for the words that the spec asks for."""
+"""The plan of a robot's quantity: from its terms or its recursion, for the words that the spec asks for."""
 
 from __future__ import annotations
 
-from contextlib import suppress
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from bddtorque.base.errors import BddTorqueError
-from bddtorque.compiler.draft import Draft, target_of
-from bddtorque.compiler.origin import Origin, from_recursion, from_terms
-from bddtorque.compiler.quantity_draft import draft_of_quantity, joint_frictions
-from bddtorque.compiler.torque_ranges import resolve_spec
+from bddtorque.compiler.draft import Draft, target_of, within_floats
+from bddtorque.compiler.origin import Origin, TorqueGraph, from_recursion, from_terms, origins_of
+from bddtorque.compiler.torque_ranges import round_up, with_room
 from bddtorque.dynamics.coupling import refuse_ambiguous_turns
-from bddtorque.model.source import RobotSource
-from bddtorque.plan.float_plan import FloatPlan
+from bddtorque.dynamics.quantities import QUANTITIES
+from bddtorque.model.provenance import of_robot
+from bddtorque.plan.float_plan import AnyPlan, FloatPlan
+from bddtorque.plan.wires import AngleSum, Input
+from bddtorque.proof.torque_reach import MARGIN, MOST_JOINTS_IN_TERMS
 from bddtorque.robots.robot import Robot
-from bddtorque.spec import InputBits, Spec
+from bddtorque.spec import InputBits, JointSpec, Ranges, Spec
+from bddtorque.spec.resolve import input_arrays, interface_of, stated_joints, torque_bits
 from bddtorque.targets.builder import Target
-from bddtorque.targets.float.float_planner import plan_floats
+from bddtorque.targets.float.float_planner import LawTerm, plan_floats
 from bddtorque.targets.tables.budget import plan_by_paper
 from bddtorque.targets.tables.cover import extra_bits, summand_counts
 from bddtorque.targets.target_plans import TracedOutputs, check_target, plan_for_target, with_laws
-from bddtorque.words.bounded import ROOM
+from bddtorque.words.argument import intervals
+from bddtorque.words.bounded import ROOM, Interval
+from bddtorque.words.interface import Derived, Interface, WordArray
+from bddtorque.words.interpolant import Interpolant
+from bddtorque.words.joint_friction import friction_reach
+from bddtorque.words.samples import check_reach
 
-FEW_JOINTS = 3
-"""With more, the separate terms of an arm take a processor longer than the recursion."""
+SOURCES = ("recursive", "terms")
+NOISE, NOISE_WORDS = 4 * MARGIN, 1e-3
+"""Of the largest output: what is below the first is rounding noise in the place of 0, and has words for the second."""
+AXIS_SLACK = 1e-5
+"""How far above 1 entries of rotations can be: robots are refused whose axes are farther from orthonormal."""
+
+ROOM_BELOW = 2
+"""Units of the last bit below 0 that words have whose quantity is never negative."""
 
 
 def draft_of_robot(spec: Spec, robot: Robot) -> Draft:
-    """Return the plan of a robot, with its resolved spec and its words."""
+    """Return the plan of a robot's quantity, with its resolved spec and its words.
+
+    What compiles from one source compiles with ``"auto"``: where the usual choice is refused, the draft is that of the
+    first source that is not, and its spec names that source.
+    """
     check_target(spec)
-    if not spec.is_torque:
-        return draft_of_quantity(spec, robot)
+    _check(spec, robot)
+    if spec.source != "auto" or spec.accuracy == "paper":
+        return _draft(spec, robot)
+    usual = _draft_or_refusal(spec, robot)
+    if isinstance(usual, Draft) and _within_accuracy(usual):
+        return usual
+    for source in SOURCES:
+        draft = _draft_or_refusal(replace(spec, source=source), robot)
+        if isinstance(draft, Draft) and _within_accuracy(draft):
+            return draft
+    if not isinstance(usual, Draft):
+        raise usual
+    return usual  # refused where its bound is proved, with the figures
+
+
+def _draft_or_refusal(spec: Spec, robot: Robot) -> Draft | BddTorqueError | ArithmeticError:
+    try:
+        return _draft(spec, robot)
+    except (BddTorqueError, ArithmeticError) as refusal:  # the latter where numbers are beyond all floats
+        return refusal
+
+
+def _within_accuracy(draft: Draft) -> bool:
+    """Whether a plan keeps the accuracy asked for, as far as it is known before its tables are made.
+
+    Plans in words that do not are refused when they are made.
+    """
+    if not isinstance(draft.plan, FloatPlan):
+        return True
+    bounds = zip(draft.bounds(), draft.arithmetic, strict=True)
+    return all(bound.total + arithmetic < draft.provenance.accuracy for bound, arithmetic in bounds)
+
+
+def _check(spec: Spec, robot: Robot) -> None:
+    """Refuse combinations that make no sense, by name."""
+    record = spec.record
+    if spec.accuracy == "paper" and not spec.is_torque:
+        raise BddTorqueError(f"accuracy 'paper' is only valid for quantity 'torque', got '{spec.quantity}'")
+    for other in QUANTITIES.values():
+        for key in other.keys:
+            if key not in record.keys and getattr(spec, key) is not None:
+                raise BddTorqueError(
+                    f"{key} is only valid for quantity '{other.name}', got '{spec.quantity}'{spec.at(key)}"
+                )
+    for given in spec.run_time:
+        if given.name not in record.accepts:
+            raise BddTorqueError(f"quantity '{spec.quantity}' does not depend on {given.name}{spec.at(given.name)}")
+        given.check(spec, robot)
+    if record.needs_tip:
+        robot.tip_member(f"quantity '{spec.quantity}'")
+    record.check(spec, robot)
+
+
+def _draft(spec: Spec, robot: Robot) -> Draft:
+    """Return the plan of a robot's quantity from the sources that its spec allows."""
     if spec.accuracy == "paper":
         return _draft_by_paper(spec, robot)
-    resolved = resolve_spec(spec, robot)
-    source = RobotSource(robot, resolved, resolved.formats(robot))
-    refuse_ambiguous_turns(robot, source.formats.q.words)
-    traces = [
-        TracedOutputs(each.source, each.graph, _arithmetic_errors(source, each)) for each in _origins(spec, robot)
-    ]
+    resolved, formats, ranges, origins = quantity_words(spec, robot)
+    provenance = of_robot(robot, resolved)
+    traces = [TracedOutputs(each.source, each.graph, _errors(formats, each)) for each in origins]
     planned = plan_for_target(
-        resolved, source.accuracy, source.arguments, output_targets(source), traces, joint_frictions(source)
+        resolved, provenance.accuracy, formats.arguments, output_targets(formats, origins[0].graph.output_names),
+        traces, joint_frictions(robot, resolved, formats),
+    )  # fmt: skip
+    plan = _with_derived(planned.plan, {word.name: word for word in formats.derived})
+    return Draft(
+        formats, provenance, plan, planned.errors, ranges=tuple(ranges), dropped=planned.dropped, dust=planned.dust
     )
-    return Draft(source, planned.plan, planned.errors, dropped=planned.dropped, dust=planned.dust)
 
 
-def plan_in_doubles(source: RobotSource) -> FloatPlan:
-    """Return the recursion of a robot, without friction, in double precision."""
-    origin = from_recursion(source.robot)
-    targets = output_targets(source)
-    return plan_floats(origin.graph, source.arguments, targets, source.accuracy, origin.source, "double")
+def plan_in_doubles(robot: Robot, formats: Interface, accuracy: float) -> FloatPlan:
+    """Return the recursion of a robot's torques, without friction, in double precision."""
+    origin = from_recursion(robot)
+    targets = output_targets(formats, origin.graph.output_names)
+    return plan_floats(origin.graph, formats.arguments, targets, accuracy, origin.source, "double")
 
 
 def _draft_by_paper(spec: Spec, robot: Robot) -> Draft:
@@ -58,42 +130,152 @@ def _draft_by_paper(spec: Spec, robot: Robot) -> Draft:
         raise BddTorqueError(
             f"accuracy 'paper' needs target 'tables' and source 'terms', got '{spec.target}' and '{spec.source}'"
         )
-    origin, resolved = from_terms(robot, by_powers=True), resolve_spec(spec, robot)
-    source = RobotSource(robot, resolved, resolved.formats(robot))
-    terms = summand_counts(origin.graph, source.arguments)
-    rubbing = [joint.friction is not None for joint in robot.joints]  # one term more each
-    extra = [extra_bits(count + more) for count, more in zip(terms, rubbing, strict=True)]
+    resolved, formats, _, _ = quantity_words(spec, robot)
+    origin = from_terms(robot, by_powers=True)
+    terms = summand_counts(origin.graph, formats.arguments)
+    with_friction = [joint.friction is not None for joint in robot.joints]  # one term more each
+    extra = [extra_bits(count + more) for count, more in zip(terms, with_friction, strict=True)]
     if spec.input_bits is None:
-        wide = tuple(bits + max(extra) for bits in source.formats.tau.bits)
+        wide = tuple(bits + max(extra) for bits in formats.tau.bits)
         resolved = replace(resolved, input_bits=InputBits(wide, wide, wide))
-        source = RobotSource(robot, resolved, resolved.formats(robot))
-    plan = plan_by_paper(origin.graph, source.arguments, output_targets(source), extra, spec.block_bits, spec.products)
-    plan = with_laws(plan, joint_frictions(source), source.arguments, output_targets(source))
-    return Draft(source, plan, _arithmetic_errors(source, origin))
+        formats = interface_of(resolved, robot)
+    targets = output_targets(formats, origin.graph.output_names)
+    plan = plan_by_paper(origin.graph, formats.arguments, targets, extra, spec.block_bits, spec.products)
+    plan = with_laws(plan, joint_frictions(robot, resolved, formats), formats.arguments, targets)
+    return Draft(formats, of_robot(robot, resolved), plan, _errors(formats, origin))
 
 
-def _origins(spec: Spec, robot: Robot) -> list[Origin]:
-    """Return what may be compiled: the source asked for; else, for tables, the terms if there are few harmonics.
+def output_targets(formats: Interface, names: Sequence[str]) -> list[Target]:
+    """Return what every output word means."""
+    return [target_of(word, name) for name, word in zip(names, formats.results.values(), strict=True)]
 
-    With more than a few joints the recursion is planned too. For other targets it comes first.
+
+def _errors(formats: Interface, origin: Origin | TorqueGraph) -> tuple[float, ...]:
+    """Return how far the compiled function itself can be from each true output, in units of its last bit."""
+    reach = [max(map(abs, word.span)) for word in formats.q]
+    inputs = intervals(formats.arguments)
+    errors = origin.find_errors(inputs, reach) if isinstance(origin, Origin) else origin.errors(inputs, reach)
+    units = (word.lsb for word in formats.results.values())
+    return tuple(error / unit * ROOM for error, unit in zip(errors.tolist(), units, strict=True))
+
+
+def quantity_words(spec: Spec, robot: Robot) -> tuple[Spec, Interface, list[Interval], list[Origin]]:
+    """Return the resolved spec, the words, sound ranges of the outputs, and the graphs that may be compiled.
+
+    Output ranges that nobody states are what the quantity can be, rounded up.
     """
-    if spec.source != "auto":
-        return [from_terms(robot) if spec.source == "terms" else from_recursion(robot)]
-    few = robot.degrees_of_freedom <= FEW_JOINTS
-    if spec.target != "tables":
-        terms = few and spec.target == "integer" and not robot.followers
-        return [from_recursion(robot), *([from_terms(robot)] if terms else [])]
-    with suppress(BddTorqueError):
-        return [from_terms(robot), *([] if few else [from_recursion(robot)])]
-    return [from_recursion(robot)]
+    said = stated_joints(spec, robot)
+    any_torque = [replace(joint, torque=(-1.0, 1.0)) if joint.torque == "auto" else joint for joint in said]
+    known = _resolved(spec, robot, any_torque)
+    inputs = input_arrays(known, robot)
+    refuse_ambiguous_turns(robot, inputs[0].words)
+    origins = origins_of(spec, robot, inputs)
+    per_joint = any(array.per_joint for array in spec.record.outputs)
+    with within_floats("robot", robot.name):
+        ranges = _reach(known, robot, Interface(inputs, (), _derived(known, robot, inputs)), origins)
+        if per_joint and any(joint.torque == "auto" for joint in said):
+            lengths = torque_bits(spec, robot)
+            highs = [round_up(with_room(far, bits)) for far, bits in zip(_far(ranges), lengths, strict=True)]
+            joints = [
+                replace(joint, torque=(-high, high)) if joint.torque == "auto" else joint
+                for joint, high in zip(said, highs, strict=True)
+            ]
+            known = _resolved(spec, robot, joints)
+        ends = [] if per_joint else [_ends(own, far, known) for own, far in zip(ranges, _far(ranges), strict=True)]
+    return known, interface_of(known, robot, ends), ranges, origins
 
 
-def output_targets(source: RobotSource) -> list[Target]:
-    """Return what every torque word means."""
-    return [target_of(word, f"tau{j}") for j, word in enumerate(source.formats.tau, 1)]
+def _derived(spec: Spec, robot: Robot, inputs: Sequence[WordArray]) -> tuple[Derived, ...]:
+    return spec.record.derived(robot, {array.name: array for array in inputs})
 
 
-def _arithmetic_errors(source: RobotSource, origin: Origin) -> tuple[float, ...]:
-    """Return how far the compiled function itself can be from each true torque, in units of its last bit."""
-    errors = origin.errors(source.arguments, [max(map(abs, word.span)) for word in source.formats.q])
-    return tuple(float(error) / word.lsb * ROOM for error, word in zip(errors, source.formats.tau, strict=True))
+def _far(ranges: Sequence[Interval]) -> list[float]:
+    """Return how far outputs reach; rounding noise in the place of 0 does not get words as fine as itself.
+
+    What is proved of the noise would be as large as their units. An output that is 0 stays 0.
+    """
+    largest = max(each.magnitude for each in ranges)
+    return [NOISE_WORDS * largest if 0 < each.magnitude < NOISE * largest else each.magnitude for each in ranges]
+
+
+def _ends(own: Interval, far: float, spec: Spec) -> tuple[float, float]:
+    """Return the ends of words that are not torques; those of entries of rotations and axes just hold 1."""
+    if not isinstance(spec.bits, int):
+        raise TypeError("a resolved spec has one word length here")
+    high = with_room(1.0, spec.bits) if 1.0 <= far <= 1 + AXIS_SLACK else round_up(with_room(far, spec.bits))
+    # below a quantity that is never negative there is room for the error of its words, as there is above
+    return (-high * ROOM_BELOW / (1 << spec.bits) if own.low >= 0 else -high), high
+
+
+def _resolved(spec: Spec, robot: Robot, joints: Sequence[JointSpec]) -> Spec:
+    return replace(spec, ranges=Ranges(), joints=tuple(joints)).resolve(robot)
+
+
+def _reach(spec: Spec, robot: Robot, formats: Interface, origins: Sequence[Origin]) -> list[Interval]:
+    """Return a sound range of each output: the closest of those of several graphs."""
+    record, graphs = spec.record, list(origins)
+    if record.from_torques and not record.weightless and not spec.run_time:
+        # what is compiled depends on source and target, its range does not
+        others = [replace(spec, source="recursive")]
+        if robot.degrees_of_freedom <= MOST_JOINTS_IN_TERMS:
+            others.append(replace(spec, source="auto", target="tables", chip=None, precision=None))
+        graphs = [origin for other in others for origin in origins_of(other, robot)]
+    closest = []
+    for ranges in zip(*(each.ranges(formats.arguments) for each in graphs), strict=True):
+        margin = MARGIN * max(each.magnitude for each in ranges)
+        closest.append(Interval(max(each.low for each in ranges) - margin, min(each.high for each in ranges) + margin))
+    known = record.known_ranges(robot)
+    if known is not None:
+        closest = [
+            Interval(max(each.low, limit.low), min(each.high, limit.high))
+            for each, limit in zip(closest, known, strict=True)
+        ]
+    if record.friction:
+        for j, joint in enumerate(robot.joints):
+            if joint.friction is not None:
+                velocity = formats.arguments[f"qd{j + 1}"].interval()
+                closest[j] = closest[j] + friction_reach(joint.friction, velocity)
+    return closest
+
+
+def joint_frictions(robot: Robot, spec: Spec, formats: Interface) -> list[LawTerm]:
+    """Return the friction of the joints that have any, of their velocities."""
+    found = []
+    for j, joint in enumerate(robot.joints if spec.record.friction else ()):
+        if joint.friction is not None:
+            name = f"qd{j + 1}"
+            if isinstance(joint.friction, Interpolant) and not joint.friction.hold:
+                (knots,) = joint.friction.knots
+                check_reach(knots[0], knots[-1], formats.words[name], "velocity", f"friction of joint '{joint.name}'")
+            found.append(LawTerm(j, joint.friction, name))
+    return found
+
+
+def _with_derived(plan: AnyPlan, derived: Mapping[str, Derived]) -> AnyPlan:
+    """Return a plan in which words derived from input words are made of them: sums that wrap."""
+    if not derived:
+        return plan
+    wires: list[object] = []
+    known: dict[object, int] = {}
+    places: dict[int, int] = {}
+
+    def place_of(wire: object) -> int:
+        if wire not in known:
+            known[wire] = len(wires)
+            wires.append(wire)
+        return known[wire]
+
+    for old, wire in enumerate(plan.wires):
+        if isinstance(wire, Input) and wire.name in derived:
+            parts = [(place_of(Input(name, wire.bits, True)), k, 0) for name, k in derived[wire.name].parts]
+            places[old] = place_of(AngleSum(wire.name, wire.bits, tuple(parts)))
+        elif isinstance(wire, Input):
+            places[old] = place_of(wire)
+        else:
+            places[old] = len(wires)
+            wires.append(wire.moved(places))
+    outputs = tuple(output.moved(places) for output in plan.outputs)
+    moved = replace(plan, wires=tuple(wires), outputs=outputs)  # type: ignore[arg-type]
+    if isinstance(moved, FloatPlan):
+        return moved
+    return replace(moved, exact={places.get(key, key): each.moved(places) for key, each in moved.exact.items()})

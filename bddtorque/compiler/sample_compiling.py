@@ -17,7 +17,7 @@ from bddtorque.compiler.compiling import finish_model
 from bddtorque.compiler.function_draft import BLOCK_BITS, Request, check_bits, draft_of_law
 from bddtorque.compiler.function_words import DEFAULT_BITS, Asked, asked_inputs, asked_output, asked_word
 from bddtorque.model.model import Model
-from bddtorque.model.source import FUNCTION_MEMORY
+from bddtorque.model.provenance import FUNCTION_MEMORY
 from bddtorque.words.formats import Format
 from bddtorque.words.samples import (
     DUPLICATES,

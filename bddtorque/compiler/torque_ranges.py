@@ -1,53 +1,16 @@
-"""Torque ranges: those that nobody states are what the robot can need, proved; those far wider are told of."""
+"""Ends of words from what an output can reach; torque ranges that are far wider are told of."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import replace
 
-from bddtorque.compiler.draft import within_floats
-from bddtorque.dynamics.coupling import refuse_uncompilable
 from bddtorque.proof.certificate import Certificate
-from bddtorque.proof.torque_reach import MARGIN, torque_reach
-from bddtorque.robots.robot import Robot
-from bddtorque.spec import JointSpec, Ranges, Spec
-from bddtorque.spec.resolve import stated_joints, torque_bits
-from bddtorque.words.bounded import Interval
 from bddtorque.words.interface import Interface
 
 WIDE = 4.0
 """A range that is more than so many times the largest torque wastes two bits: people are told."""
 DIGITS = 2
 """Significant digits of a range that is found."""
-
-
-def resolve_spec(spec: Spec, robot: Robot) -> Spec:
-    """Return a specification with nothing left open, torques that are ``"auto"`` found."""
-    said = stated_joints(spec, robot)
-    if all(joint.torque != "auto" for joint in said):
-        return spec.resolve(robot)
-    lengths, joints = torque_bits(spec, robot), []
-    with within_floats("robot", robot.name):
-        for joint, needed, bits in zip(said, _needed(robot, said), lengths, strict=True):
-            high = round_up(with_room(needed.magnitude, bits))
-            joints.append(replace(joint, torque=(-high, high)) if joint.torque == "auto" else joint)
-    return replace(spec, ranges=Ranges(), joints=tuple(joints)).resolve(robot)
-
-
-def _needed(robot: Robot, motion: Sequence[JointSpec]) -> list[Interval]:
-    """Return a sound range of each torque over the ranges of position, velocity and acceleration of a specification.
-
-    Joints that turn may stand anywhere, as their words may.
-    """
-    inputs: dict[str, Interval] = {}
-    for j, (joint, said) in enumerate(zip(robot.joints, motion, strict=True), 1):
-        for name, ends in (("q", said.position), ("qd", said.velocity), ("qdd", said.acceleration)):
-            if ends is not None and not (joint.revolute and name == "q"):
-                slack = MARGIN * max(map(abs, ends))  # words of an encoder with an offset are rounded
-                inputs[f"{name}{j}"] = Interval(ends[0] - slack, ends[1] + slack)
-    refuse_uncompilable(robot)
-    return torque_reach(robot, inputs)
 
 
 def with_room(torque: float, bits: int) -> float:

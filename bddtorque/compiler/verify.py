@@ -28,7 +28,6 @@ from bddtorque.compiler.function_draft import draft_again
 from bddtorque.compiler.robot_draft import draft_of_robot
 from bddtorque.dynamics.graph import Op
 from bddtorque.model.model import Model, from_bytes, to_bytes
-from bddtorque.model.source import FunctionSource
 from bddtorque.plan.bdd import build
 from bddtorque.plan.blocks import Block, GivenBlock, output_format
 from bddtorque.plan.bound import BlockFacts
@@ -101,20 +100,20 @@ def verify(
         Check("bytes", True, "written again, the same"),  # or it would not have been read
     ]
     try:
-        with step(team.progress, f"planning {model.name} again"), within_floats(model.source.kind, model.name):
+        with step(team.progress, f"planning {model.name} again"), within_floats(model.provenance.kind, model.name):
             draft, how = redraft(model)
     except BddTorqueError as problem:
         return [*checks, Check("plan", False, one_line(str(problem)))]
-    if (draft.source, draft.plan) != (model.source, model.plan):
+    if (draft.formats, draft.provenance, draft.plan) != (model.formats, model.provenance, model.plan):
         return [*checks, Check("plan", False, f"another plan, or other words, made from {how}")]
     checks.append(Check("plan", True, f"made again from {how}"))
     given = any(isinstance(block, GivenBlock) for block in model.plan.blocks)
-    if executor is None and isinstance(model.source, FunctionSource):
+    if executor is None and model.provenance.robot is None:
         team = Workers(1, progress=progress)  # most are one table: processes of our own would take longer to start
     try:
         found = _checked_blocks(model, team)
         facts = [BlockFacts(each["error"], each["low"], each["high"]) for each in found]
-        with step(team.progress, f"proving {model.name} again"), within_floats(model.source.kind, model.name):
+        with step(team.progress, f"proving {model.name} again"), within_floats(model.provenance.kind, model.name):
             certificate = certify(draft, facts, model.tables)
     except WorkError:  # says nothing of the file
         raise
@@ -126,7 +125,7 @@ def verify(
         if given and kind == "tables":
             right = "the words that were given, by their key; only the function itself can tell whether they are right"
         checks.append(Check(kind, not wrong, wrong[0] if wrong else right))
-    if isinstance(model.source, FunctionSource):
+    if model.provenance.robot is None:
         stated = wrongly_stated(model)
         checks.append(Check("stated", not stated, stated or "spread, range and graph are what they can be"))
     if given:  # the reach of the function itself is only stated
@@ -142,18 +141,18 @@ def verify(
 
 def redraft(model: Model) -> tuple[Draft, str]:
     """Return the plan of a model made anew from what its file holds, and what it was made from."""
-    source = model.source
-    if isinstance(source, FunctionSource):
+    if model.provenance.robot is None:
         return draft_again(model)
-    draft = draft_of_robot(source.spec, source.robot)
-    if as_specified(source.spec, source.robot) != source.robot:
+    robot, spec = model.provenance.require_robot()
+    draft = draft_of_robot(spec, robot)
+    if as_specified(spec, robot) != robot:
         raise BddTorqueError("spec and robot differ in gravity, payload or friction")
     return draft, "robot and spec"
 
 
 def wrongly_stated(model: Model) -> str:
     """Return what is wrong with that which a file states and nothing is made from, or empty text."""
-    certificate, word = model.certificate, model.output
+    certificate, (word,) = model.certificate, model.formats.results.values()
     if certificate.spread < 0 or certificate.assumed < 0:
         return "spread and assumed error must be at least 0"
     for k, (block, table) in enumerate(zip(model.plan.blocks, model.tables, strict=True)):

@@ -20,11 +20,11 @@ from bddtorque.base.errors import BddTorqueError
 from bddtorque.dynamics.batch import inverse_dynamics
 from bddtorque.dynamics.coupling import refuse_ambiguous_turns, refuse_uncompilable
 from bddtorque.robots.library import RobotLike, load_robot, stated_tree
+from bddtorque.robots.limits import ACCELERATION_PER_VELOCITY, PLACEHOLDERS, UNITS
 from bddtorque.robots.parts import Link
 from bddtorque.robots.robot import Robot
 from bddtorque.robots.tree_robot import TreeOptions
 from bddtorque.robots.urdf_tree import Tree, UrdfJoint
-from bddtorque.spec.resolve import ACCELERATION_PER_VELOCITY, PLACEHOLDERS, UNITS
 from bddtorque.words.formats import Format
 
 Floats = npt.NDArray[np.float64]

@@ -58,10 +58,10 @@ class Evaluable(Runnable, Protocol):
     def named_arrays(self) -> Interface | None:
         """The arrays of a quantity; None for anything else."""
 
-    def robot_source(self) -> object:
-        """Raise unless it is a robot."""
+    def require_torque(self, where: str = "") -> None:
+        """Raise unless it is the torque of a robot."""
 
-    def function_source(self) -> object:
+    def require_function(self) -> None:
         """Raise unless it is a function."""
 
 
@@ -203,7 +203,7 @@ class Evaluator:
             except ValueError:
                 pass
         if self._of_function:
-            self.model.robot_source()
+            self.model.require_torque()
         rows, single = [q, qd, qdd], False
         if not are_batches(q, qd, qdd, self._joints, self._runner.takes_columns):
             rows, single = state_words(self._formats, self._runner.takes_columns, q=q, qd=qd, qdd=qdd)
@@ -274,7 +274,7 @@ class Evaluator:
             except ValueError:
                 pass
         if self._of_function:
-            self.model.robot_source()
+            self.model.require_torque()
         motion = (self._still if isinstance(values, float) and values == 0 else values for values in (qd, qdd))
         torques, single = self._run_values((q, *motion))
         return torques[0] if single else torques
@@ -356,7 +356,7 @@ class Evaluator:
         if self._arrays is not None:
             return array_columns(self._arrays, given, named, self.model.name, self._joints, dtype)
         if not self._of_function:
-            self.model.function_source()
+            self.model.require_function()
         if named:
             raise BddTorqueError(f"{self.model.name} takes its arguments in order, got '{next(iter(named)):.40}'")
         names = self._formats.q.labels

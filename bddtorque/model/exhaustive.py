@@ -10,9 +10,9 @@ import numpy as np
 import numpy.typing as npt
 
 from bddtorque.base.errors import BddTorqueError
-from bddtorque.model.source import FunctionSource
 from bddtorque.words.argument import argument_of
 from bddtorque.words.formats import Format
+from bddtorque.words.interface import Interface
 
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
@@ -61,19 +61,21 @@ def float_values(function: Callable[..., Any], inputs: Mapping[str, Format], whe
     return values
 
 
-def exhaustive_error(source: FunctionSource, compiled: Callable[..., Any], function: Callable[..., Any]) -> float:
+def exhaustive_error(
+    name: str, formats: Interface, compiled: Callable[..., Any], function: Callable[..., Any]
+) -> float:
     """Return the largest |compiled − clamp(function)| over every combination of input words, in units.
 
     `compiled` takes words and returns words, `function` takes and returns values.
     """
-    where, total = f"function '{source.name:.60}'", sum(word.bits for word in source.inputs)
+    where, total = f"function '{name:.60}'", sum(word.bits for word in formats.words.values())
     if total > MOST_BITS:
         raise BddTorqueError(
             f"{where} has {total} input bits, and trying every word is possible for at most {MOST_BITS}"
         )
-    values = float_values(function, source.words, where)
-    words = compiled(*(column.reshape(-1) for column in grid_words(source.inputs)))
-    output = source.output
+    values = float_values(function, formats.words, where)
+    words = compiled(*(column.reshape(-1) for column in grid_words(formats.words.values())))
+    (output,) = formats.results.values()
     units = output.units(values)
     return float(np.abs(words - np.clip(units, output.lowest, output.highest)).max())
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from os import PathLike
@@ -27,8 +27,8 @@ from bddtorque.evaluate.kinds import OnRange, SpreadBy
 from bddtorque.evaluate.runners import Runnable
 from bddtorque.model.bdt_file import MEMORY, decode, encode, sections
 from bddtorque.model.exhaustive import exhaustive_error
+from bddtorque.model.provenance import Provenance
 from bddtorque.model.shown_model import html_of, main_figures, one_line_of
-from bddtorque.model.source import FunctionSource, QuantitySource, RobotSource, Source
 from bddtorque.model.word_arm import word_arm
 from bddtorque.plan.bdd import Diagram
 from bddtorque.plan.float_plan import AnyPlan, plan_in_words
@@ -38,30 +38,28 @@ from bddtorque.proof.certificate import Certificate
 from bddtorque.robots.robot import Robot
 from bddtorque.spec.drives import DriveWords
 from bddtorque.spec.field_values import as_inertia
-from bddtorque.spec.quantities import PAYLOAD
-from bddtorque.spec.records import PayloadBox
 from bddtorque.spec.spec import Spec
-from bddtorque.words.formats import Format
 from bddtorque.words.interface import Interface
 
+PAYLOAD = "payload"
+"""The array of the words of a payload that is given at run time."""
 _CALLS = ("torque", "torque_words", "value", "words")
 
 
 @dataclass(frozen=True, eq=False)
 class Model:
-    """A compiled robot or function: its words, its plan, its tables and diagrams, and its certificate.
+    """A compiled function of words: its words, its plan, its tables and diagrams, and its certificate.
 
-    `compile`, `compile_function`, `compile_samples` and `load` return it. It is immutable. What it offers depends on
-    what was compiled; using a member of another kind raises `BddTorqueError`.
-
-    - Torques of a robot: `torque`, `torque_words`, `formats`, `robot`, `spec`.
-    - Another quantity of a robot: `value`, `words`, `arrays`, `robot`, `spec`.
-    - A function or samples: `value`, `words`, `error_of`, `input_names`, `inputs`, `output`, `graph`, `rules`.
+    `compile`, `compile_function`, `compile_samples` and `load` return it. It is immutable. Every model has `value`,
+    `words`, `kernel` and `formats`; torques of a robot can also be had by `torque` and `torque_words`. Using a member
+    of another kind of model raises `BddTorqueError`.
 
     Attributes
     ----------
-    source
-        What was compiled, with its words: a `RobotSource`, a `QuantitySource` or a `FunctionSource`.
+    formats
+        The words: an `Interface` of the arrays that go in and come out.
+    provenance
+        Where it comes from: a robot and its spec, or a function.
     plan
         The plan: every wire and block.
     tables
@@ -74,33 +72,29 @@ class Model:
         How compiling went: seconds, memory, notes. Empty for a loaded model; not part of the digest.
     """
 
-    source: Source
+    formats: Interface
+    provenance: Provenance
     plan: AnyPlan
     tables: tuple[Table, ...]
     diagrams: tuple[Diagram, ...]
     certificate: Certificate
     report: dict[str, Any] = field(default_factory=dict, compare=False)
 
-    def robot_source(self, where: str = "") -> RobotSource:
-        """Return the source of a compiled robot; for a function, raise an error that starts with `where`."""
-        if isinstance(self.source, RobotSource):
-            return self.source
-        use = "" if where else ": use value(...) or words(...)"
-        if isinstance(self.source, QuantitySource):
-            takes = ", ".join(array.name for array in self.source.arrays.inputs)
-            use = f"use value({takes}) or words({takes})"
-            what = f"'{self.name:.60}' is compiled for {self.quantity_name}, not for the torques of q, qd and qdd"
-            raise WrongKindError(f"{where}{where and ': '}{what}" + ("" if where else f": {use}"))
-        raise WrongKindError(f"{where}{where and ': '}'{self.name:.60}' is a compiled function, not a robot{use}")
+    def require_torque(self, where: str = "") -> None:
+        """Refuse a model of anything but the torques of q, qd and qdd, by an error that starts with `where`."""
+        if self.provenance.is_torque:
+            return
+        self.provenance.require_robot(where)
+        takes = ", ".join(array.name for array in self.formats.inputs)
+        use = "" if where else f": use value({takes}) or words({takes})"
+        what = f"'{self.name:.60}' is compiled for {self.provenance.what}, not for the torques of q, qd and qdd"
+        raise WrongKindError(f"{where}{where and ': '}{what}{use}")
 
-    def function_source(self) -> FunctionSource:
-        """Return the source of a compiled function; raise an error for a robot."""
-        if isinstance(self.source, FunctionSource):
-            return self.source
-        use = "use torque(...) or torque_words(...)"
-        if isinstance(self.source, QuantitySource):
-            use = "its words are in `arrays`"
-        raise WrongKindError(f"'{self.name:.60}' is a compiled robot, not a function: {use}")
+    def require_function(self) -> None:
+        """Refuse a model of a robot."""
+        if self.provenance.robot is not None:
+            use = "use torque(...) or torque_words(...)" if self.provenance.is_torque else "its words are in `formats`"
+            raise WrongKindError(f"'{self.name:.60}' is a compiled robot, not a function: {use}")
 
     def word_plan(self, what: str) -> Plan:
         """Return the plan of a model for the target ``"tables"``; refuse others, for `what` needs its tables."""
@@ -109,103 +103,76 @@ class Model:
     @property
     def name(self) -> str:
         """The name of the robot or of the function."""
-        return self.source.name
+        return self.provenance.name
 
     @property
     def robot(self) -> Robot:
         """The robot."""
-        return self._of_robot().robot
+        return self.provenance.require_robot()[0]
 
     @property
     def spec(self) -> Spec:
         """The specification it was compiled from."""
-        return self._of_robot().spec
+        return self.provenance.require_robot()[1]
 
     @property
     def quantity(self) -> str:
         """The compiled quantity of the robot: ``"torque"``, ``"gravity"``, ..."""
-        return self._of_robot().spec.quantity
-
-    @property
-    def quantity_name(self) -> str:
-        """The quantity as messages call it."""
-        runtime = " with a payload at run time" if isinstance(self.spec.payload, PayloadBox) else ""
-        return f"quantity '{self.quantity}'{runtime}"
-
-    @property
-    def arrays(self) -> Interface:
-        """The formats of a quantity's words, by the arrays that `value` and `words` take and return."""
-        if isinstance(self.source, QuantitySource):
-            return self.source.arrays
-        raise WrongKindError(f"'{self.name:.60}' has no named arrays: it is compiled for torque or is a function")
-
-    def _of_robot(self) -> RobotSource | QuantitySource:
-        return self.source if isinstance(self.source, QuantitySource) else self.robot_source()
-
-    @property
-    def formats(self) -> Interface:
-        """The formats of a robot's words: `q`, `qd`, `qdd` and `tau`."""
-        return self.robot_source().formats
+        return self.spec.quantity
 
     @property
     def drives(self) -> tuple[DriveWords, ...]:
         """For joints with a drive in the spec: how to get words from encoder counts, and currents from words."""
-        source = self._of_robot()
-        formats: dict[str, Sequence[Format]] = {}
-        if isinstance(source, RobotSource):
-            formats = {name: source.formats.inputs[k].words for k, name in enumerate(("q", "qd", "qdd"))}
-            formats["tau"] = source.formats.tau.words
-        else:
-            arrays = (*source.arrays.inputs, *source.arrays.outputs)
-            formats = {each.name: each.words for each in arrays if each.name in ("q", "qd", "qdd", "tau")}
-        return source.drive_words(formats)
-
-    @property
-    def input_names(self) -> tuple[str, ...]:
-        """The names of a function's inputs."""
-        return self.function_source().input_names
-
-    @property
-    def inputs(self) -> tuple[Format, ...]:
-        """The formats of a function's input words."""
-        return self.function_source().inputs
-
-    @property
-    def output(self) -> Format:
-        """The format of a function's output word."""
-        return self.function_source().output
+        return self.provenance.drive_words(self.formats)
 
     @property
     def accuracy(self) -> float:
         """The allowed error, in units of the last bit."""
-        return self.source.accuracy
+        return self.provenance.accuracy
 
     @property
     def graph(self) -> Graph | None:
         """The traced function over the names of its inputs; None if it was not traced."""
-        return self.function_source().graph
+        self.require_function()
+        return self.provenance.graph
 
     @property
     def rules(self) -> dict[str, Any]:
         """How the samples of a function were read, by name; empty if there were none."""
-        return self.function_source().rules
+        self.require_function()
+        return self.provenance.rules
 
     @property
     def memory(self) -> int:
         """The memory budget for the blocks, in bytes."""
-        return self.source.memory
+        return self.provenance.memory
+
+    def true_values(self, words: Mapping[str, Integers]) -> Floats | None:
+        """Return the true outputs (N, outputs) in float64, in SI units, at words (N,) by the names of input words.
+
+        None where nobody knows them but the function that was compiled.
+        """
+        return self.provenance.true_values(self.formats, words, self.plan.blocks)
+
+    def true_units(self, words: Mapping[str, Integers]) -> Floats | None:
+        """Return the true outputs in units of their words, neither rounded nor clamped; as `true_values`."""
+        values = self.true_values(words)
+        if values is None:
+            return None
+        outputs = self.formats.results.values()
+        return np.stack([word.units(values[:, k]) for k, word in enumerate(outputs)], axis=1)
 
     @property
     def runnable(self) -> Runnable:
         """What evaluators run: the model itself, or a function as an arm."""
-        if not isinstance(self.source, RobotSource):
-            return word_arm(self.source, self.plan, self.tables, self.diagrams)
+        if not self.provenance.is_torque:
+            return word_arm(self.formats, self.plan, self.tables, self.diagrams, self.memory)
         return self
 
     @property
     def named_arrays(self) -> Interface | None:
         """The arrays of a quantity; None for anything else."""
-        return self.source.arrays if isinstance(self.source, QuantitySource) else None
+        return None if self.provenance.is_torque or self.provenance.robot is None else self.formats
 
     def evaluator(
         self,
@@ -316,11 +283,10 @@ class Model:
         array of float64
             One number per word of the payload.
         """
-        arrays = self.named_arrays
-        if arrays is None or all(array.name != PAYLOAD for array in arrays.inputs):
+        if all(array.name != PAYLOAD for array in self.formats.inputs):
             use = "payload = { mass = [0, 5], runtime = true }"
             raise BddTorqueError(f"'{self.name:.60}' has no payload at run time: compile it with {use}")
-        labels = arrays[PAYLOAD].labels
+        labels = self.formats[PAYLOAD].labels
         moments = None if inertia is None else as_inertia(inertia, "inertia")
         centre = vector(centre_of_mass, "centre_of_mass", "x, y and z in m")
         numbers = payload_numbers(real(mass, "mass", low=0.0), centre, moments)
@@ -365,7 +331,8 @@ class Model:
         function
             The function to compare with; it is called with floats or arrays of floats.
         """
-        return exhaustive_error(self.function_source(), self.words, function)
+        self.require_function()
+        return exhaustive_error(self.name, self.formats, self.words, function)
 
     @cached_property
     def digest(self) -> str:
@@ -380,7 +347,7 @@ class Model:
 
     def defining(self) -> dict[str, Any]:
         """Return everything that the digest covers as plain data, by the names of a file's sections."""
-        return sections(self.source, self.plan, self.certificate, self.tables)
+        return sections(self.formats, self.provenance, self.plan, self.certificate, self.tables)
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write the model to a .bdt file. An interrupted save leaves no partial file.
@@ -394,19 +361,19 @@ class Model:
 
     def summary(self) -> dict[str, Any]:
         """Return the main figures as a dict: bits, blocks, rows, nodes, bytes, bounds."""
-        return main_figures(self.source, self.plan, self.tables, self.diagrams, self.certificate, self.digest)
+        return main_figures(self)
 
     def __repr__(self) -> str:
-        return one_line_of(self.source, self.tables, self.certificate)
+        return one_line_of(self)
 
     def _repr_html_(self) -> str:
-        return html_of(self.source, self.plan, self.tables, self.diagrams, self.certificate, self.digest)
+        return html_of(self)
 
 
 def to_bytes(model: Model, package: str = __version__) -> bytes:
     """Return the file of a model, byte for byte the same each time; `package` is the version that wrote it."""
     digests = model.digest, model.diagram_digest
-    return encode(model.source, digests, model.defining(), model.diagrams, package)
+    return encode(model.name, digests, model.defining(), model.diagrams, package)
 
 
 def load(path: str | PathLike[str], memory: int | str = MEMORY) -> Model:

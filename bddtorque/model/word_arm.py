@@ -10,7 +10,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from bddtorque.model.source import FunctionSource, QuantitySource
 from bddtorque.plan.bdd import Diagram
 from bddtorque.plan.float_plan import AnyPlan
 from bddtorque.plan.table import Table
@@ -33,17 +32,15 @@ class Arm:
     memory: int
 
 
-def word_arm(
-    source: FunctionSource | QuantitySource, plan: AnyPlan, tables: Sequence[Table], diagrams: Sequence[Diagram]
-) -> Arm:
+def word_arm(own: Interface, plan: AnyPlan, tables: Sequence[Table], diagrams: Sequence[Diagram], memory: int) -> Arm:
     """Return what takes words by name as an arm."""
-    places = {name: f"q{k}" for k, name in enumerate(source.words, 1)}
+    places = {name: f"q{k}" for k, name in enumerate(own.words, 1)}
     wires: Any = tuple(
         replace(wire, name=places[wire.name]) if isinstance(wire, Input) else wire for wire in plan.wires
     )
-    joints = max(len(source.words), len(source.outputs))
-    names = [*source.words, *(f"unused{k}" for k in range(joints - len(source.words)))]
-    inputs, outputs = ((*words.values(), *[UNUSED] * (joints - len(words))) for words in (source.words, source.outputs))
+    joints = max(len(own.words), len(own.results))
+    names = [*own.words, *(f"unused{k}" for k in range(joints - len(own.words)))]
+    inputs, outputs = ((*words.values(), *[UNUSED] * (joints - len(words))) for words in (own.words, own.results))
     motion = tuple(word_vector(name, names, inputs) for name in ("q", "qd", "qdd"))  # only positions are read
     formats = Interface(motion, (word_vector("tau", names, outputs),))
-    return Arm(formats, replace(plan, wires=wires), tables, diagrams, source.memory)
+    return Arm(formats, replace(plan, wires=wires), tables, diagrams, memory)

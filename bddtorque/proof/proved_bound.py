@@ -10,11 +10,11 @@ from bddtorque.proof.torque_range import TorqueRange
 
 Saturation = Literal["cannot", "can", "not excluded"]
 SATURATIONS = ("cannot", "can", "not excluded")
-ROBOT, QUANTITY = "robot", "quantity"
-SHARED_KEYS = ("low", "high", "saturation", "witness")
-ROBOT_KEYS = ("joint", "unit", "lsb", "bound", "parts", *SHARED_KEYS)
-QUANTITY_KEYS = ("output", *ROBOT_KEYS[1:])
-FUNCTION_KEYS = ("output", "unit", "lsb", "bound", "relative_to", "parts", "assumed", "spread", *SHARED_KEYS)
+ROBOT = "robot"
+KEYS = (
+    "name", "unit", "lsb", "bound", "relative_to", "parts", "assumed", "spread", "low", "high", "saturation", "witness",
+)  # fmt: skip
+"""What a file and `--json` say of an output."""
 
 
 @dataclass(frozen=True)
@@ -79,10 +79,9 @@ class ProvedBound:
         Whether any input needs more than the format holds: ``"cannot"`` (proved), ``"can"`` (see `witness`), or
         ``"not excluded"``.
     witness
-        Input words that saturate (for a robot q, qd and qdd), or None.
+        Input words that saturate, array by array, or None.
     relative_to
-        What the true value is: ``"robot"`` (its torques), ``"quantity"`` (another function of it), or a key of
-        `RELATIVE_TO`.
+        What the true value is: ``"robot"`` (a quantity of it), or a key of `RELATIVE_TO`.
     assumed
         Your stated error of a function's own values, in units; not proved.
     spread
@@ -99,7 +98,7 @@ class ProvedBound:
     low: float
     high: float
     saturation: Saturation
-    witness: tuple[Any, ...] | None = None
+    witness: tuple[tuple[int, ...], ...] | None = None
     relative_to: str = ROBOT
     assumed: float = 0.0
     spread: float = 0.0
@@ -119,7 +118,7 @@ class ProvedBound:
     def bound(self) -> float:
         """The bound on the error, in units of the last bit: what is proved plus what was assumed."""
         total = self.parts.total
-        return total if self.relative_to in (ROBOT, QUANTITY) else (total + self.assumed) * (1 + 1e-15)
+        return total if self.relative_to == ROBOT else (total + self.assumed) * (1 + 1e-15)
 
     @property
     def bound_si(self) -> float:
@@ -149,10 +148,9 @@ class ProvedBound:
         return f"saturation not excluded; a range of {reach} would be wide enough"
 
     def to_plain(self) -> dict[str, Any]:
-        """Return plain data for JSON; robots and functions have different keys."""
-        keys = {ROBOT: ROBOT_KEYS, QUANTITY: QUANTITY_KEYS}.get(self.relative_to, FUNCTION_KEYS)
-        plain = {key: self.name if key in ("joint", "output") else getattr(self, key) for key in keys}
+        """Return plain data for JSON."""
+        plain = {key: getattr(self, key) for key in KEYS}
         plain["parts"] = self.parts.to_plain()
         if self.witness is not None:
-            plain["witness"] = [list(words) if isinstance(words, tuple) else words for words in self.witness]
+            plain["witness"] = [list(words) for words in self.witness]
         return plain

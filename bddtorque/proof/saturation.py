@@ -31,7 +31,7 @@ from bddtorque.words.rounding import half_up_shift
 
 Words = npt.NDArray[np.int64]
 Witness = tuple[tuple[int, ...], ...]
-"""Input words, array by array: of a robot q, qd and qdd."""
+"""Input words, array by array."""
 Verdict = tuple[Saturation, Witness | None, tuple[float, float]]
 """Whether an output saturates, a state at which it does, and the range of its sum before clamping, in units."""
 
@@ -99,7 +99,7 @@ def _by_boxes(
         if left:
             own, point = _excluded(robot, formats, place, side, output.low, output.high, error)
             if point is not None:
-                start = [word.quantise(x) for word, x in zip(_inputs(formats).values(), point.tolist(), strict=True)]
+                start = [word.quantise(x) for word, x in zip(formats.words.values(), point.tolist(), strict=True)]
                 witness = _climb_torque(robot, formats, plan, tables, place, side, np.array([start], np.int64))
                 if witness:
                     return "can", witness, ends
@@ -107,12 +107,6 @@ def _by_boxes(
     if excluded:
         return "cannot", None, (max(ends[0], float(output.low)), min(ends[1], float(output.high)))
     return "not excluded", None, ends
-
-
-def _inputs(formats: Interface) -> dict[str, Format]:
-    """Return the words of all inputs by name: q1, q2, ..., qd1, ..., qdd1, ..."""
-    kinds = zip(("q", "qd", "qdd"), formats.inputs, strict=True)
-    return {f"{name}{j}": own for name, kind in kinds for j, own in enumerate(kind, 1)}
 
 
 def _excluded(
@@ -123,7 +117,7 @@ def _excluded(
     If instead a torque was found that is too close to the end, its inputs are returned as well, (3n,).
     """
     word = formats.tau[place]
-    search = torque_search(robot, _inputs(formats), place, side * word.sign, {}, FEW_STARTS)
+    search = torque_search(robot, formats.words, place, side * word.sign, {}, FEW_STARTS)
     if search is None:
         return False, None
     slack = error * (1 + 1e-9) + SLACK * (highest - lowest) + _uneven_friction(robot, formats, place)
@@ -145,21 +139,17 @@ def _uneven_friction(robot: Robot, formats: Interface, place: int) -> float:
 
 
 def judge_words(
-    formats: Mapping[str, Format],
-    sizes: Sequence[int],
+    formats: Interface,
     plan: AnyPlan,
     tables: Sequence[Table],
     reach: Sequence[tuple[float, float]],
     true_units: Callable[[Mapping[str, Words], int], npt.NDArray[np.float64]],
 ) -> list[Verdict]:
-    """Return the verdict on each output of any words; `true_units` gives one output in units of its word.
-
-    `sizes` are those of the arrays that the words belong to: a witness has one list of words for each.
-    """
+    """Return the verdict on each output of any words; `true_units` gives one output in units of its word."""
 
     def found(place: int) -> Witness | None:
-        witness = _climb(formats, plan, tables, place, true_units)
-        return _grouped(witness, sizes) if witness else None
+        witness = _climb(formats.words, plan, tables, place, true_units)
+        return _grouped(witness, [len(array) for array in formats.inputs]) if witness else None
 
     return _verdicts(plan, reach, found)
 
@@ -220,7 +210,7 @@ def find_witness(
 
     The search climbs on float Newton-Euler, which is fast; what it finds counts only if plan and torque both leave it.
     """
-    rng, words = np.random.default_rng(place), _inputs(formats).values()
+    rng, words = np.random.default_rng(place), formats.words.values()
     starts = np.stack([rng.integers(word.lowest, word.highest, STARTS, endpoint=True) for word in words], axis=1)
     for side in (1, -1):
         witness = _climb_torque(robot, formats, plan, tables, place, side, starts.copy())
@@ -233,7 +223,7 @@ def _climb_torque(
     robot: Robot, formats: Interface, plan: AnyPlan, tables: Sequence[Table], place: int, side: int, starts: Words
 ) -> Witness | None:
     """Return a state whose torque leaves its range at the highest word (`side` 1) or the lowest, near some states."""
-    inputs, output, every = _inputs(formats), plan.outputs[place], np.arange(len(starts))
+    inputs, output, every = formats.words, plan.outputs[place], np.arange(len(starts))
     best = _States(starts, formats)
     end = output.high if side > 0 else -output.low
     for round_ in range(MORE_ROUNDS):

@@ -11,8 +11,8 @@ import numpy.typing as npt
 
 from bddtorque.base.errors import BddTorqueError
 from bddtorque.base.plain import real
-from bddtorque.spec.field_values import Reader, as_not_negative
-from bddtorque.spec.record import Record
+from bddtorque.base.record import Reader, Record
+from bddtorque.spec.field_values import as_not_negative
 from bddtorque.words.formats import Format
 
 TURN = 2 * math.pi

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import logging
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 from bddtorque.base.errors import BddTorqueError, not_among
 from bddtorque.base.measures import measure
 from bddtorque.base.plain import Vector, argument_texts, choice, describe, is_list, of_type, real, unwrap, vector, whole
+from bddtorque.base.record import Reader
 from bddtorque.base.sizes import parse_size
 from bddtorque.spec.chips import chips
 
@@ -17,10 +17,7 @@ Lock = str | tuple[tuple[str, float], ...]
 """``"others"``, or joints by name with their positions, sorted."""
 XacroArgs = tuple[tuple[str, str], ...]
 """Arguments of a xacro file by name, sorted."""
-Reader = Callable[[Any, str], Any]
-"""Takes a value and what messages call it, and returns the value that is kept."""
-
-TARGETS, FORMER_TARGET = ("tables", "integer", "float"), "host"
+TARGETS = ("tables", "integer", "float")
 SMALLEST_BITS, LARGEST_BITS = 2, 24
 LARGEST_SNAP = 1e-3
 SMALLEST_MEMORY, SMALLEST_FLASH = 2**20, 2**8
@@ -79,12 +76,7 @@ def as_choice(*known: str) -> Reader:
 
 
 def as_target(given: object, name: str) -> str:
-    """Return what to compile for; the name ``"host"`` of earlier releases is taken for what replaces it."""
-    if given == FORMER_TARGET:
-        logging.getLogger("bddtorque").warning(
-            "target 'host' is now 'float'; it compiles that, and the next release refuses the old name"
-        )
-        return "float"
+    """Return what to compile for."""
     return choice(given, TARGETS, name)
 
 

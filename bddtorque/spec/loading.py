@@ -60,7 +60,7 @@ def robot_of(spec: Spec, given: RobotLike | None = None) -> Robot:
     options = _urdf_options(spec)
     source = spec.robot_source if given is None else given
     read_with_options = model_reader(source) or (isinstance(source, str) and source.lower().endswith(ROBOT_SUFFIXES))
-    if spec.gravity is not None and read_with_options:
+    if isinstance(spec.gravity, tuple) and read_with_options:
         options["gravity"] = spec.gravity  # the reader need not find out, then, where the base lies in its file
     try:
         return as_specified(spec, load_robot(source, **options))
@@ -72,7 +72,7 @@ def robot_of(spec: Spec, given: RobotLike | None = None) -> Robot:
 
 def as_specified(spec: Spec, robot: Robot) -> Robot:
     """Return a robot with the gravity, payload, rotors and friction that a specification gives it, if it gives them."""
-    if spec.gravity is not None:
+    if isinstance(spec.gravity, tuple):
         robot = robot.with_gravity(spec.gravity)
     if isinstance(spec.payload, Payload):
         inertia = {} if spec.payload.inertia is None else {"inertia": spec.payload.inertia}

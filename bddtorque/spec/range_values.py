@@ -8,17 +8,15 @@ Two numbers are always low and high.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import partial
 from typing import TYPE_CHECKING, TypeGuard
 
 from bddtorque.base.errors import BddTorqueError, not_among
-from bddtorque.base.measures import Measure, check_unit, measure
-from bddtorque.base.plain import describe, is_list, real, unwrap
+from bddtorque.base.measures import Range, as_range, check_unit
+from bddtorque.base.plain import describe, is_list, unwrap
 
 if TYPE_CHECKING:
-    from bddtorque.spec.field_values import Reader
+    from bddtorque.base.record import Reader
 
-Range = tuple[float, float]
 JointRange = Range | str
 """What is said of one joint: low and high, or a word of `TORQUE_WORDS`."""
 NamedRanges = tuple[tuple[str, JointRange], ...]
@@ -32,38 +30,6 @@ DRIVE = "drive"
 """Words are counts of the joint's drive: of a torque or a velocity."""
 TORQUE_WORDS = ("auto", "limits", DRIVE)
 """Torques that the robot can need over its motion, the effort limits of the robot, and counts of the drive."""
-
-
-def as_range(given: object, name: str, quantity: str | None = None) -> Range:
-    """Return (low, high) from a positive number (plus or minus it) or a pair of numbers.
-
-    Numbers may be text with a unit of `quantity`, where one is given.
-    """
-    given = unwrap(given)
-    read = real if quantity is None else partial(measure, quantity=quantity)
-    try:
-        if not is_list(given):
-            high = read(given, name)
-            if high > 0:
-                return _both_sides(high)
-        elif len(given) == 2:
-            low, high = read(given[0], name), read(given[1], name)
-            if low < high:
-                return low, high
-    except BddTorqueError:
-        if quantity is not None and any(isinstance(end, str) for end in (given if is_list(given) else [given])):
-            raise  # it says which units there are
-    raise BddTorqueError(
-        f"{name} must be a positive number (plus or minus it) or [low, high] with low below high, got {describe(given)}"
-    )
-
-
-def _both_sides(high: float) -> Range:
-    low = -high
-    if isinstance(high, Measure):
-        low = Measure(low)
-        low.unit, low.turns = high.unit, high.turns
-    return low, high
 
 
 def as_joint_range(quantity: str) -> Reader:

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from bddtorque.base.errors import BddTorqueError, refusals_in, unknown
-from bddtorque.base.measures import check_unit
+from bddtorque.base.measures import Range, check_unit
+from bddtorque.dynamics.quantity import DESIRED, MOTION
+from bddtorque.robots.limits import ACCELERATION_PER_VELOCITY, PLACEHOLDERS, UNITS
 from bddtorque.spec.field_values import Bits
-from bddtorque.spec.quantities import DESIRED, MOTION
-from bddtorque.spec.range_values import DRIVE, RANGED, JointRange, Range, check_clear, is_named, range_in_si
+from bddtorque.spec.range_values import DRIVE, RANGED, JointRange, check_clear, is_named, range_in_si
 from bddtorque.spec.records import InputBits, JointSpec, Ranges
 from bddtorque.words.formats import Format
 from bddtorque.words.interface import Interface, WordArray, word_vector
@@ -21,22 +23,8 @@ if TYPE_CHECKING:
     from bddtorque.robots.robot import Robot
     from bddtorque.spec.spec import Spec
 
-ACCELERATION_PER_VELOCITY = 4.0
-"""1/s. Where neither robot nor spec knows an acceleration, a joint may reach full speed in a quarter of a second."""
 ANY_CHIP = "generic32"
 """What machine integers are planned for unless a chip is named."""
-
-PLACEHOLDERS = {"velocity": (60.0, 10.0), "acceleration": (1e4, 1e3)}
-"""From so much on, of a revolute and of a prismatic joint, a limit in a robot's file is taken for a placeholder: no
-drive of an arm turns its joint ten times a second."""
-
-UNITS = {
-    "position": ("rad", "m"),
-    "velocity": ("rad/s", "m/s"),
-    "acceleration": ("rad/s²", "m/s²"),
-    "torque": ("N·m", "N"),
-}
-"""Units of a revolute and of a prismatic joint."""
 
 
 def resolve(spec: Spec, robot: Robot) -> Spec:
@@ -53,10 +41,10 @@ def resolve(spec: Spec, robot: Robot) -> Spec:
             )
     bits: Bits = torque_bits(spec, robot)
     inputs = {
-        quantity: (_input_bits(spec, quantity, robot) or bits) if quantity in spec.ranges_needed else None
+        quantity: (_input_bits(spec, quantity, robot) or bits) if quantity in spec.record.ranges else None
         for quantity in RANGED[:3]
     }
-    if "torque" not in spec.ranges_needed:
+    if "torque" not in spec.record.ranges:
         bits = _one_length(spec)
     chip = spec.chip or (ANY_CHIP if spec.target == "integer" else None)
     return replace(spec, bits=bits, input_bits=InputBits(**inputs), ranges=Ranges(), joints=said, chip=chip)
@@ -86,7 +74,7 @@ def stated_joints(spec: Spec, robot: Robot) -> tuple[JointSpec, ...]:
     """
     said = joints_said(spec, robot)
     for index, joint in enumerate(robot.joints):
-        for quantity in spec.ranges_needed:
+        for quantity in spec.record.ranges:
             if getattr(said[index], quantity) is None and not (joint.revolute and quantity == "position"):
                 raise BddTorqueError(_missing(spec, joint, quantity))
     return said
@@ -100,7 +88,7 @@ def joints_said(spec: Spec, robot: Robot) -> tuple[JointSpec, ...]:
         ranges: dict[str, JointRange | None] = {}
         for quantity in RANGED:
             said: JointRange | None = getattr(own, quantity) or _range_for_all(spec, quantity, index, robot)
-            if quantity not in spec.ranges_needed:
+            if quantity not in spec.record.ranges:
                 said = None
             elif isinstance(said, tuple):
                 at = "" if quantity in spec.overridden else f" ({spec.where})"
@@ -136,7 +124,7 @@ def _with_merged(said: JointSpec, spec: Spec, robot: Robot, index: int) -> Joint
     """Return what is said of a joint with samples of friction that waited for the words of its velocity merged."""
     if not isinstance(said.friction, SampledFriction):
         return said
-    if "velocity" not in spec.ranges_needed:
+    if "velocity" not in spec.record.ranges:
         return replace(said, friction=said.friction.merged())
     joint = robot.joints[index]
     if said.velocity is None:
@@ -156,7 +144,7 @@ def assume_missing(spec: Spec, robot: Robot) -> tuple[Spec, tuple[str, ...]]:
     joints, assumed = [], dict[str, list[str]]()
     for joint, said in zip(robot.joints, joints_said(spec, robot), strict=True):
         filled = said
-        needed = "acceleration" in spec.ranges_needed
+        needed = "acceleration" in spec.record.ranges
         if needed and said.acceleration is None and said.velocity is not None:
             largest = ACCELERATION_PER_VELOCITY * max(map(abs, said.velocity))
             filled = replace(said, acceleration=(-largest, largest))
@@ -171,7 +159,7 @@ def placeholder_notes(spec: Spec, robot: Robot) -> tuple[str, ...]:
     suspected = dict[tuple[str, str], list[str]]()
     for index, (joint, own) in enumerate(zip(robot.joints, matched(spec, robot), strict=True)):
         for quantity, least in PLACEHOLDERS.items():
-            if quantity not in spec.ranges_needed:
+            if quantity not in spec.record.ranges:
                 continue
             limit: float = getattr(joint, quantity)
             said = getattr(own, quantity) or _range_for_all(spec, quantity, index, robot)
@@ -198,18 +186,33 @@ def _assumption(value: str, names: list[str]) -> str:
     )
 
 
-def formats_of(spec: Spec, robot: Robot) -> Interface:
-    """Return the words of every input and torque of the robot."""
-    if not spec.is_torque:
-        what = f"quantity '{spec.quantity}'" if spec.quantity != "torque" else "a payload at run time"
-        raise BddTorqueError(f"the torques of q, qd and qdd are needed here, and the spec asks for {what}")
-    resolved = resolve(spec, robot)
-    *motion, torque = (motion_formats(resolved, robot, array) for array in (*MOTION, "tau"))
-    return Interface(tuple(motion), (torque,))
+def input_arrays(spec: Spec, robot: Robot) -> tuple[WordArray, ...]:
+    """Return the arrays that go into the quantity of a resolved spec: motion, then what is given at run time."""
+    record = spec.record
+    motion = (motion_array(spec, robot, name) for name in record.inputs)
+    return (*motion, *(each.array(spec, robot, record.at_rest) for each in spec.run_time))
 
 
-def motion_formats(spec: Spec, robot: Robot, array: str) -> WordArray:
-    """Return the words of an array of a resolved spec's quantity, such as ``"qd"``, ``"q_desired"`` or ``"tau"``."""
+def output_arrays(spec: Spec, robot: Robot, ends: Sequence[Range] = ()) -> tuple[WordArray, ...]:
+    """Return the arrays that come out; `ends` are those of words that are not torques of joints, in order."""
+    arrays, left = [], iter(ends)
+    for output in spec.record.outputs:
+        if output.per_joint:
+            arrays.append(motion_array(spec, robot, output.name))
+            continue
+        if not isinstance(spec.bits, int):
+            raise TypeError("a resolved spec has one word length here")
+        labels = tuple(output.labels(robot))
+        words = [
+            Format("range", spec.bits, *own, name=label, unit=unit)
+            for label, unit, own in zip(labels, output.units(robot), left, strict=False)
+        ]
+        arrays.append(WordArray(output.name, output.shape(robot), labels, tuple(words)))
+    return tuple(arrays)
+
+
+def motion_array(spec: Spec, robot: Robot, array: str) -> WordArray:
+    """Return an array with one word per joint of a resolved spec, such as ``"qd"``, ``"q_desired"`` or ``"tau"``."""
     kind = array.partition("_")[0]
     quantity = "torque" if kind == "tau" else MOTION[kind]
     bits: Any = spec.bits if quantity == "torque" else getattr(spec.input_bits, quantity)
@@ -217,6 +220,13 @@ def motion_formats(spec: Spec, robot: Robot, array: str) -> WordArray:
     if array in DESIRED:
         words = [replace(word, name=f"desired {word.name}") for word in words]
     return word_vector(array, robot.joint_names, words)
+
+
+def interface_of(spec: Spec, robot: Robot, ends: Sequence[Range] = ()) -> Interface:
+    """Return the words of a resolved spec's quantity; `ends` as `output_arrays` takes them."""
+    inputs = input_arrays(spec, robot)
+    derived = spec.record.derived(robot, {array.name: array for array in inputs})
+    return Interface(inputs, output_arrays(spec, robot, ends), derived)
 
 
 def _format(quantity: str, bits: int, joint: Joint, said: JointSpec) -> Format:

@@ -13,8 +13,15 @@ from typing import TYPE_CHECKING, Annotated, Any, Unpack
 
 from bddtorque.base.errors import BddTorqueError, unknown
 from bddtorque.base.plain import Vector, describe
+from bddtorque.base.record import Record, as_record
 from bddtorque.base.sizes import format_size
 from bddtorque.base.toml_text import is_toml_table, toml_key, toml_value
+from bddtorque.dynamics.quantities import QUANTITIES
+from bddtorque.dynamics.quantity import Quantity
+from bddtorque.dynamics.run_time import RUN_TIME
+from bddtorque.dynamics.run_time.gravity import GravityBox
+from bddtorque.dynamics.run_time.payload import PayloadBox
+from bddtorque.dynamics.run_time_input import RunTimeInput
 from bddtorque.spec.field_values import (
     Bits,
     Lock,
@@ -30,26 +37,23 @@ from bddtorque.spec.field_values import (
     as_snap,
     as_target,
     as_text,
-    as_vector,
     as_whole,
     as_xacro_args,
 )
-from bddtorque.spec.quantities import QUANTITIES
 from bddtorque.spec.range_values import RANGED, as_ranges, is_named
-from bddtorque.spec.record import Record, as_record
 from bddtorque.spec.records import (
     Gains,
     InputBits,
     JointSpec,
     Payload,
-    PayloadBox,
     Ranges,
+    as_gravity,
     as_input_bits,
     as_joints,
     as_payload,
     joints_with,
 )
-from bddtorque.spec.resolve import formats_of, joints_said, matched, resolve
+from bddtorque.spec.resolve import interface_of, joints_said, matched, resolve
 from bddtorque.words.joint_friction import SampledFriction
 
 if TYPE_CHECKING:
@@ -74,7 +78,7 @@ class Spec(Record):
     lock
         Joints of a URDF file to hold still, by name with their positions (rad or m), or ``"others"``.
     gravity
-        Free fall in base axes, m/s²; None: the robot's own.
+        Free fall in base axes, m/s²; None: the robot's own. ``"runtime"`` or a `GravityBox`: three input words.
     payload
         A `Payload`, its mass in kg, its mass with x, y and z of its centre, or a mapping; in the tip frame. With
         ``runtime = true`` a `PayloadBox`: its numbers become input words.
@@ -85,10 +89,9 @@ class Spec(Record):
     xacro_args
         Arguments of a xacro file by name: text, numbers, true or false; those not given have their defaults.
     quantity
-        What to compile of the robot: ``"torque"``, ``"gravity"``, ``"bias"``, ``"mass_matrix"``, ``"kinematics"``,
-        ``"jacobian"`` or ``"law"``.
+        What to compile of the robot: ``"torque"``, ``"gravity"``, ... (`bddtorque.dynamics.quantities`).
     gains
-        For the quantity ``"law"``: ``kp`` in 1/s² and ``kv`` in 1/s, each for all joints or one per joint.
+        For the quantity ``"computed_torque"``: ``kp`` in 1/s² and ``kv`` in 1/s, each for all joints or one per joint.
     bits
         Word length r of the torques (and of the inputs, unless `input_bits` says otherwise), 2 to 24, or one per joint.
     input_bits
@@ -106,8 +109,7 @@ class Spec(Record):
     source
         ``"terms"``, ``"recursive"`` or ``"auto"``.
     target
-        ``"tables"``, ``"integer"`` or ``"float"`` (``"host"``, from earlier releases, means ``"float"``, with a
-        warning).
+        ``"tables"``, ``"integer"`` or ``"float"``.
     precision
         For the target ``"float"``: ``"single"``, ``"double"``, or ``"auto"``: single if that meets `accuracy`.
     chip
@@ -136,7 +138,7 @@ class Spec(Record):
     tip: Annotated[str | None, as_text("the name of a link")] = None
     frame: Annotated[str | None, as_text("the name of a link")] = None
     lock: Annotated[Lock | Mapping[str, float] | None, as_lock] = None
-    gravity: Annotated[Vector | None, as_vector("x, y and z in m/s², in base axes")] = None
+    gravity: Annotated[Vector | GravityBox | None, as_gravity] = None
     payload: Annotated[Payload | PayloadBox | None, as_payload] = None
     snap: Annotated[float | None, as_snap] = None
     ignore_friction: Annotated[bool, as_flag] = False
@@ -204,17 +206,22 @@ class Spec(Record):
 
     def formats(self, robot: Robot) -> Interface:
         """Return the words of every input and torque of `robot`; raise if a range is unknown."""
-        return formats_of(self, robot)
+        return interface_of(resolve(self, robot), robot)
 
     @property
-    def ranges_needed(self) -> tuple[str, ...]:
-        """The ranges of joints that the quantity reads or returns, by their keys."""
-        return QUANTITIES[self.quantity].ranges
+    def record(self) -> Quantity:
+        """The record of the quantity."""
+        return QUANTITIES[self.quantity]
+
+    @property
+    def run_time(self) -> tuple[RunTimeInput, ...]:
+        """What is given at run time besides the motion."""
+        return tuple(each for each in RUN_TIME.values() if each.present(self))
 
     @property
     def is_torque(self) -> bool:
-        """Whether the quantity is the torque as a function of position, velocity and acceleration."""
-        return self.quantity == "torque" and not isinstance(self.payload, PayloadBox)
+        """Whether the quantity is the torque as a function of position, velocity and acceleration alone."""
+        return self.record.inverse_dynamics and not self.run_time
 
     def with_friction(self, robot: Robot) -> Robot:
         """Return the robot with the friction that this spec gives to its joints, if any."""

@@ -48,9 +48,7 @@ class Planned(NamedTuple):
 
 
 def check_target(spec: Spec) -> None:
-    """Refuse options that the target or the quantity of a spec does not take."""
-    if spec.gains is not None and spec.quantity != "law":
-        raise BddTorqueError(f"gains is only valid for quantity 'law', got '{spec.quantity}'{spec.at('gains')}")
+    """Refuse options that the target of a spec does not take."""
     if spec.products != "auto" and spec.target != "tables":
         raise BddTorqueError(
             f"products is only valid for target 'tables', got '{spec.products}' with target '{spec.target}'"

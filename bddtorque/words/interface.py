@@ -20,6 +20,7 @@ import numpy.typing as npt
 from bddtorque.base.errors import BddTorqueError, refusals_in, unknown
 from bddtorque.base.plain import listed, name_of, of_type, table, whole
 from bddtorque.base.shown_tables import text_table
+from bddtorque.words.argument import Argument, argument_of
 from bddtorque.words.formats import Floats, Format, Words
 
 MAX_WORDS = 4096
@@ -181,17 +182,36 @@ def word_number(name: str, word: Format) -> WordArray:
 
 
 @dataclass(frozen=True)
+class Derived:
+    """A word made of input words before anything else: their sum, wrapped as angles are."""
+
+    name: str  # "q_error1"
+    parts: tuple[tuple[str, int], ...]  # name and factor of each input word
+    argument: Argument  # what it stands for
+
+
+@dataclass(frozen=True)
 class Interface:
     """The arrays of words that go into a model and come out of it.
 
     ``model.formats`` is one. Its arrays are attributes too: ``formats.q``, ``formats.tau``, ``formats.jacobian``.
+
+    Attributes
+    ----------
+    inputs, outputs
+        The arrays, in the order in which `words` and `value` take and return them.
+    derived
+        Words made of input words, such as the difference of two angles. They follow from what is compiled, and are not
+        written to files.
     """
 
     inputs: tuple[WordArray, ...]
     outputs: tuple[WordArray, ...]
+    derived: tuple[Derived, ...] = ()
 
     def __post_init__(self) -> None:
-        for what, names in (("array", [array.name for array in self.arrays]), ("word", list(self.word_names))):
+        inputs, outputs = ([array.name for array in side] for side in (self.inputs, self.outputs))
+        for what, names in (("array", inputs), ("array", outputs), ("input word", list(self.word_names))):
             for k, name in enumerate(names):
                 if name in names[:k]:
                     raise BddTorqueError(f"{what} '{name:.40}' occurs twice: each must have a name of its own")
@@ -208,7 +228,7 @@ class Interface:
         raise BddTorqueError(unknown("array", name, [array.name for array in self.arrays]))
 
     def __getattr__(self, name: str) -> WordArray:
-        if name.startswith("_") or name in ("inputs", "outputs"):
+        if name.startswith("_") or name in ("inputs", "outputs", "derived"):
             raise AttributeError(name)
         try:
             return self[name]
@@ -230,6 +250,17 @@ class Interface:
         return dict(zip(self.word_names, chain.from_iterable(self.inputs), strict=True))
 
     @cached_property
+    def arguments(self) -> dict[str, Argument]:
+        """What the input words, and the words derived from them, stand for, by name."""
+        own = {name: argument_of(word) for name, word in self.words.items()}
+        return own | {word.name: word.argument for word in self.derived}
+
+    @property
+    def bits(self) -> dict[str, list[int]]:
+        """Word lengths, by array."""
+        return {array.name: list(array.bits) for array in self.arrays}
+
+    @cached_property
     def results(self) -> dict[str, Format]:
         """The output words, by their labels."""
         return dict(chain.from_iterable(zip(array.labels, array, strict=True) for array in self.outputs))
@@ -246,14 +277,14 @@ class Interface:
 def interface_from_plain(plain: object, where: str) -> Interface:
     """Return what `Interface.to_plain` wrote; every key and type is checked."""
     given = table(plain, ("inputs", "outputs"), where)
-    sides = [
+    inputs, outputs = (
         tuple(_array_from_plain(each, f"{where}, {side}[{k}]") for k, each in enumerate(listed(given[side], where)))
         for side in ("inputs", "outputs")
-    ]
-    if not all(sides):
+    )
+    if not inputs or not outputs:
         raise BddTorqueError(f"{where} must have arrays that go in and arrays that come out")
     with refusals_in(where):
-        return Interface(*sides)
+        return Interface(inputs, outputs)
 
 
 def _array_from_plain(plain: object, where: str) -> WordArray:

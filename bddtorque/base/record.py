@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Annotated, Any, ClassVar, TypeVar, get_origin, get_type_hints
 
 from bddtorque.base.errors import BddTorqueError
 from bddtorque.base.plain import plain_of, table
-from bddtorque.spec.field_values import Reader
 
 Kind = TypeVar("Kind", bound="Record")
+Reader = Callable[[Any, str], Any]
+"""Takes a value and what messages call it, and returns the value that is kept."""
 
 
 class Record:
