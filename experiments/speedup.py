@@ -31,7 +31,7 @@ from bddtorque.base.processors import usable_processors
 from bddtorque.compiler.robot_draft import draft_of_robot
 from bddtorque.dynamics.robot_trace import trace_torques
 from bddtorque.evaluate.building import operations_of
-from bddtorque.evaluate.operations import BIT_SERIAL, WORD_STEPS, Costs
+from bddtorque.evaluate.operations import BIT_SERIAL, WORD_STEPS, Costs, output_owner
 from bddtorque.evaluate.scheduling import Task, list_schedule, longest_path
 from bddtorque.evaluate.spreading import Spreading, delayed, spread_bits, spread_terms
 from bddtorque.machines.comparison import lathrop, luh_lin, newton_euler, speculative
@@ -208,6 +208,7 @@ def draw_schedules(model: bt.Model) -> None:
     """Draw the 2R arm on eight processors, both ways, and with one processor for every output bit."""
     operations = operations_of(model.plan, model.diagrams)
     walks = sum(each.kind == "walk" and each.tests > 0 for each in operations)
+    sums = {output_owner(place) for place in range(len(model.plan.outputs))}
     cases = [
         ("terms apart, 4 processors: nothing crosses but partial sums", spread_terms(model.plan, model.diagrams, 4)),
         ("output bits apart, 8 processors", spread_bits(operations, 8)),
@@ -218,7 +219,7 @@ def draw_schedules(model: bt.Model) -> None:
         kinds = {op.name: op for op in each.operations}
 
         def colour(name: str, kinds: Any = kinds) -> str:
-            if kinds[name].owner.startswith("tau"):
+            if kinds[name].owner in sums:
                 return "tab:green"
             return "tab:blue" if kinds[name].kind == "walk" else "tab:orange"
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from bddtorque.base.errors import BddTorqueError
+from bddtorque.base.sizes import counted
 from bddtorque.cli import options as opt
 from bddtorque.cli.console import say, write_json
 from bddtorque.cli.progress import COMPILE, ShownProgress
@@ -73,7 +74,7 @@ def sweep_command(
     """Measure compiled torques against float Newton-Euler on random, corner and worst states, or along a trajectory.
 
     Other quantities, functions and measured data are compared with their true values on random and corner words. Exit
-    code 1 if an error is found that is larger than the proved bound.
+    code 1 if an error is found that is larger than the proved bound, or a true value beyond words that cannot saturate.
     """
     lengths = None if bits is None else opt.read_word_lengths(bits)
     opt.check_outputs({"--csv": csv_file, "--plot": plot}, [*sources, trajectory])
@@ -135,22 +136,30 @@ def sweep_command(
         from bddtorque.cli.sweep_tables import show_sweeps
 
         show_sweeps(found, written, joints)
-    exceeding = [joint for each in found for joint in each.exceeding]
-    _finish(found, [(f"torque of '{joint.joint}' at {joint.bits} bits", joint) for joint in exceeding], as_json)
+    named = [(f"torque of '{joint.joint}' at {joint.bits} bits", joint) for each in found for joint in each.joints]
+    _finish(found, named, as_json)
 
 
 def _finish(
-    found: Sequence[Sweep | QuantitySweep], exceeding: Sequence[tuple[str, JointSweep | OutputSweep]], as_json: bool
+    found: Sequence[Sweep | QuantitySweep], outputs: Sequence[tuple[str, JointSweep | OutputSweep]], as_json: bool
 ) -> None:
-    """Print JSON if asked for, and say which errors, by name, are larger than proved: exit code 1 if there are any."""
+    """Print JSON if asked for, and say which outputs, by name, refute their certificate: exit code 1 if any does."""
+    exceeding = [(name, one) for name, one in outputs if one.exceeds]
+    refuted = [(name, one) for name, one in outputs if one.range_refuted]
     if as_json:
-        write_json({"exceeds": bool(exceeding), "sweeps": [each.to_plain() for each in found]})
+        verdicts = {"exceeds": bool(exceeding), "range_refuted": bool(refuted)}
+        write_json({**verdicts, "sweeps": [each.to_plain() for each in found]})
     for name, one in exceeding:
         say(
             f"found more than proved: {name}, {one.found:.6g} units found, {one.proved:.6g} proved, at the words "
             f"{one.worst}"
         )
-    if exceeding:
+    for name, one in refuted:
+        say(
+            f"certified as unable to saturate, but it does: {name}, {counted(one.saturated, 'true_values')} out of "
+            f"range, by up to {one.overshoot:.6g} units, at the words {one.overshoot_words}"
+        )
+    if exceeding or refuted:
         raise typer.Exit(1)
 
 
@@ -165,7 +174,7 @@ def _tell_quantities(found: Sequence[QuantitySweep], csv_file: Path | None, as_j
         from bddtorque.cli.sweep_tables import show_quantities
 
         show_quantities(found)
-    _finish(found, [(f"{one.output} of {each.name}", one) for each in found for one in each.exceeding], as_json)
+    _finish(found, [(f"{one.output} of {each.name}", one) for each in found for one in each.outputs], as_json)
 
 
 def _written(found: Sequence[Sweep], csv_file: Path | None, plot: Path | None) -> list[Path]:

@@ -12,7 +12,7 @@ from bddtorque.cli.console import plain_table, show
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from bddtorque.sweeps import ErrorFigures, JointSweep, QuantitySweep, Sweep
+    from bddtorque.sweeps import ErrorFigures, JointSweep, OutputSweep, QuantitySweep, Sweep
 
 ERRORS = {
     "tables": "The tables, at the exact values of the input words: proved, and found",
@@ -23,8 +23,7 @@ ERRORS = {
 
 def show_quantities(found: Sequence[QuantitySweep]) -> None:
     """Show one table per swept quantity: proved and found of each output."""
-    exceeding = sum(len(each.exceeding) for each in found)
-    show(_verdict(exceeding, sum(len(each.outputs) for each in found), "output"))
+    _show_verdict([one for each in found for one in each.outputs], "output")
     for each in found:
         title = f"{each.name}, {each.quantity}: {each.states:,} random and {each.corners:,} corner states"
         columns = ("|output", ">bits", ">proved", ">found", ">rms", ">found", "unit", ">saturated")
@@ -45,7 +44,7 @@ def show_sweeps(found: Sequence[Sweep], files: Sequence[Path], joints: bool) -> 
     names = ", ".join(dict.fromkeys(sweep.name for sweep in found))
     show(f"{names}: {_states(first)}, seed {first.seed}, against float Newton-Euler")
     torques = [joint for each in found for joint in each.joints]
-    show(_verdict(sum(joint.exceeds for joint in torques), len(torques), "torque"))
+    _show_verdict(torques, "torque")
     show()
     show(_summary(found))
     for kind, title in ERRORS.items() if joints else ():
@@ -69,10 +68,16 @@ def show_sweeps(found: Sequence[Sweep], files: Sequence[Path], joints: bool) -> 
         show("--joints shows every joint with root mean square and percentiles")
 
 
-def _verdict(exceeding: int, count: int, what: str) -> str:
+def _show_verdict(outputs: Sequence[JointSweep | OutputSweep], what: str) -> None:
+    """Show whether all that was found agrees with the certificates."""
+    exceeding, refuted = sum(one.exceeds for one in outputs), sum(one.range_refuted for one in outputs)
+    every = counted(len(outputs), what + "s")
     if exceeding:
-        return f"{exceeding:,} of {counted(count, what + 's')} EXCEED the proved bound"
-    return f"Every error found is within its proved bound ({counted(count, what + 's')})"
+        show(f"{exceeding:,} of {every} EXCEED the proved bound")
+    else:
+        show(f"Every error found is within its proved bound ({every})")
+    if refuted:
+        show(f"{refuted:,} of {every} SATURATE, which their certificates exclude")
 
 
 def _summary(found: Sequence[Sweep]) -> Table:

@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from bddtorque.base.errors import BddTorqueError
-from bddtorque.base.plain import is_whole
 from bddtorque.base.measures import as_range
+from bddtorque.base.plain import is_whole
 from bddtorque.words.formats import MOST_INPUTS, Format
 
 DEFAULT_BITS = 12

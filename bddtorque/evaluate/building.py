@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import count
 
-from bddtorque.evaluate.operations import WORD_STEPS, Costs, Kind, Operation
+from bddtorque.evaluate.operations import WORD_STEPS, Costs, Kind, Operation, output_owner, wire_owner
 from bddtorque.evaluate.wiring import Summand, Word, copies, shifted, sources_of_bit, wrapped
 from bddtorque.plan.bdd import Diagram
 from bddtorque.plan.blocks import output_format
@@ -54,7 +54,7 @@ def operations_by_terms(
             if parts:
                 if not partial[place]:
                     first[place] = processor
-                partial[place].append((builder.partial(output.name, parts), 1))
+                partial[place].append((builder.partial(place, parts), 1))
         bound |= {operation.name: processor for operation in builder.operations[begun:]}
     builder.suffix = ""
     for place, output in enumerate(plan.outputs):
@@ -87,7 +87,7 @@ class _Builder:
 
     def wire(self, place: int) -> None:
         """Make the word of a wire."""
-        wire, name = self.plan.wires[place], f"w{place}"
+        wire, name = self.plan.wires[place], wire_owner(place)
         self.owner = name
         match wire:
             case Input(bits=bits):
@@ -106,15 +106,14 @@ class _Builder:
                 self.words[place] = self._rounded(name, self.summands(parts), constant, shift)
 
     def output(self, place: int, output: Output, summands: list[Summand]) -> None:
-        """Make a torque of its summands; the last operation, which clamps, finishes it."""
-        self.owner = output.name
-        total = self._rounded(output.name, summands, output.constant, output.shift)
-        name = f"{output.name} clamped"
-        self._operation(name, "clamp", (total,), low=output.low, high=output.high, output=place)
+        """Make an output of its summands; the last operation, which clamps, finishes it."""
+        self.owner = name = output_owner(place)
+        total = self._rounded(name, summands, output.constant, output.shift)
+        self._operation(f"{name} clamped", "clamp", (total,), low=output.low, high=output.high, output=place)
 
-    def partial(self, name: str, parts: Sequence[tuple[int, int]]) -> Word:
-        """Return the sum of some summands of a torque, exact."""
-        self.owner = name
+    def partial(self, place: int, parts: Sequence[tuple[int, int]]) -> Word:
+        """Return the sum of some summands of an output, exact."""
+        self.owner = name = output_owner(place)
         return self._sum(name, self.summands(parts), 0)
 
     def summands(self, parts: Sequence[tuple[int, int]]) -> list[Summand]:

@@ -12,15 +12,25 @@ Kind = Literal["walk", "add", "magnitude", "sign", "clamp"]
 signs of the two others differ. `clamp`: to the ends of a torque word. All but walks are one addition of words."""
 
 
+def wire_owner(place: int) -> str:
+    """Return what operations of a wire of the plan belong to."""
+    return f"w{place}"
+
+
+def output_owner(place: int) -> str:
+    """Return what the last sum of an output belongs to: not its name, which may be that of a wire."""
+    return f"y{place}"
+
+
 @dataclass(frozen=True, slots=True)
 class Operation:
     """One thing a processor does without stopping."""
 
-    # unique in a machine: "w13.4" is bit 4 of wire 13, "tau1+3" an addition for torque 1; with "@2" at its end where
+    # unique in a machine: "w13.4" is bit 4 of wire 13, "y1+3" an addition for output 1; with "@2" at its end where
     # processor 2 does it for itself
     name: str
     word: str  # the word that its result is, or is a bit of: bits of one word go in one message
-    owner: str  # the wire ("w13") or torque ("tau1") that it belongs to
+    owner: str  # the wire ("w13") or output ("y1", both from 0) that it belongs to
     kind: Kind  # see `Kind`
     operands: tuple[Word, ...]  # the words it reads
     predecessors: tuple[str, ...]  # the operations that must be done before

@@ -18,7 +18,7 @@ import numpy as np
 from bddtorque.base.errors import BddTorqueError, not_among
 from bddtorque.base.processors import checked_processors
 from bddtorque.evaluate.building import operations_by_terms, operations_of
-from bddtorque.evaluate.operations import WORD_STEPS, Costs, Operation
+from bddtorque.evaluate.operations import WORD_STEPS, Costs, Operation, wire_owner
 from bddtorque.evaluate.scheduling import (
     Placement,
     Schedule,
@@ -142,10 +142,11 @@ def spread_terms(
     costs nothing more. More processors than summands find nothing to do. The grain decides only the order of the work.
     """
     once = operations_of(plan, diagrams, costs)
+    places = {wire_owner(place): place for place in range(len(plan.wires))}
     own = np.zeros(len(plan.wires))
     for each in once:
-        if each.owner.startswith("w"):
-            own[int(each.owner[1:])] += costs.duration(each)
+        if each.owner in places:  # not the last sum of an output
+            own[places[each.owner]] += costs.duration(each)
     owners = _lightest(plan, own, processors)
     operations, bound = operations_by_terms(plan, diagrams, owners, costs)
     tasks = tasks_of(operations, costs, bound)

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import math
 from fractions import Fraction
 from typing import Any
 
-from .findings import require
+from .findings import RefusedError, require
 from .formats import Format, format_of
 from .reading import list_of, object_of, real, text, whole
 from .robots import Robot
@@ -25,7 +24,6 @@ INPUTS: dict[str, tuple[str, ...]] = {
 TWIST = ("vx", "vy", "vz", "wx", "wy", "wz")
 MASSES = ("kg", "kg·m", "kg·m²")
 """Units of a mass, a first and a second moment; of an entry of the mass matrix by how many of its joints turn."""
-NEAR = 1e-12
 
 
 def quantity_of(header: dict[str, Any], robot: Robot) -> tuple[Subject, list[str]]:
@@ -103,7 +101,10 @@ def _gains(spec: dict[str, Any], n: int) -> tuple[tuple[Fraction, Fraction], ...
 
 
 def _payload_ranges(plain: dict[str, Any], quantity: str) -> dict[str, tuple[float, float]]:
-    """Return the ranges of the numbers of a payload; those that are always 0, or do not matter, are left out."""
+    """Return the ranges of the numbers of a payload; those that are always 0, or do not matter, are left out.
+
+    Each end is the float nearest to the exact number.
+    """
     said = ("inertia",) if "inertia" in plain else ()
     given = object_of(plain, ("mass", "centre_of_mass", *said, "runtime"), "spec, payload")
     require(given["runtime"] is True, "spec, payload: expected runtime to be true")
@@ -113,14 +114,26 @@ def _payload_ranges(plain: dict[str, Any], quantity: str) -> dict[str, tuple[flo
         for row in list_of(given["centre_of_mass"], "spec, payload", 3)
     ]
     require(0 <= mass[0] <= mass[1], "spec, payload: expected a range of masses")
-    moments = [[m * end for m in mass for end in ends] for ends in box]
-    largest = mass[1] * sum(max(map(abs, ends)) ** 2 for ends in box)
-    largest = real(given["inertia"], "spec, payload") if said else largest
-    ranges = [(mass[0], mass[1]), *((min(ends), max(ends)) for ends in moments)]
-    ranges += [(0.0 if label[1] == label[2] else -largest, largest) for label in LABELS[4:]]
+    least, most = map(Fraction, mass)
+    exact = [(least, most)]
+    squares = Fraction(0)
+    for low, high in box:
+        corners = [m * Fraction(end) for m in (least, most) for end in (low, high)]
+        exact.append((min(corners), max(corners)))
+        squares += Fraction(max(abs(low), abs(high))) ** 2
+    largest = Fraction(real(given["inertia"], "spec, payload")) if said else most * squares
+    exact += [(Fraction(0) if label[1] == label[2] else -largest, largest) for label in LABELS[4:]]
     used = LABELS[:4] if quantity == "gravity" else LABELS
-    known = dict(zip(LABELS, ranges, strict=True))
+    known = {label: (_nearest(low), _nearest(high)) for label, (low, high) in zip(LABELS, exact, strict=True)}
     return {label: known[label] for label in used if known[label][0] < known[label][1]}
+
+
+def _nearest(number: Fraction) -> float:
+    """Return the float nearest to a number."""
+    try:
+        return float(number)
+    except OverflowError:
+        raise RefusedError("spec, payload: expected ranges within floats") from None
 
 
 def _check_payload(words: list[Format], ranges: dict[str, tuple[float, float]], spec: dict[str, Any]) -> None:
@@ -129,11 +142,8 @@ def _check_payload(words: list[Format], ranges: dict[str, tuple[float, float]], 
     bits = max(asked) if isinstance(asked, list) and asked else asked
     require(len(words) == len(ranges), "words, payload: expected a word for every number that matters")
     for word, (label, (low, high)) in zip(words, ranges.items(), strict=True):
-        top = low + (high - low) * (2**word.bits / (2**word.bits - 1))
+        top = _nearest(Fraction(low) + (Fraction(high) - Fraction(low)) * Fraction(2**word.bits, 2**word.bits - 1))
         unit = MASSES[0 if label == "mass" else 1 if label[0] == "m" else 2]
-        found = (word.angle, word.bits, word.low, word.sign, word.offset, word.name, word.unit)
-        require(
-            found == (False, bits, low, 1, 0.0, f"{label} of the payload", unit)
-            and math.isclose(word.high, top, rel_tol=NEAR, abs_tol=NEAR * (high - low)),
-            f"words, payload, {label}: expected its word",
-        )
+        found = (word.angle, word.bits, word.low, word.high, word.sign, word.offset, word.name, word.unit)
+        expected = (False, bits, low, top, 1, 0.0, f"{label} of the payload", unit)
+        require(found == expected, f"words, payload, {label}: expected its word")

@@ -112,11 +112,20 @@ class Subject:
         return self.fractions[member.drive, member.fraction], 1 if member.multiplier > 0 else -1
 
     def largest_entry(self, place: int) -> float:
-        """Return what an output cannot exceed for being an entry of a product of rotations; infinite if it is none."""
-        first = 3 if self.quantity == "kinematics" else 3 * len(self.robot.joints)
-        path = (self.robot.members[i] for i in self.robot.tip_path)
+        """Return what an output cannot exceed because rotations keep lengths; infinite if it is a position or velocity.
+
+        Rows 4 to 6 of a Jacobian hold, for each drive, the sum of its turning axes on the way to the tip, each times
+        its multiplier: the triangle inequality.
+        """
+        path = [self.robot.members[i] for i in self.robot.tip_path]
         rotations = [*(member.joint.rotation for member in path), self.robot.tip_rotation]
-        return math.prod(1 + off_rotation(each) for each in rotations) * (1 + 1e-12) if place >= first else math.inf
+        length = math.prod(1 + off_rotation(each) for each in rotations) * (1 + 1e-12)
+        if self.quantity == "kinematics":
+            return length if place >= 3 else math.inf
+        row, drive = divmod(place, len(self.robot.joints))
+        turning = (member for member in path if member.joint.revolute and member.drive == drive)
+        times = sum((abs(member.multiplier) for member in turning), ZERO)
+        return float(times) * length if row >= 3 else math.inf
 
     def inputs(self, algebra: Any) -> dict[str, Any]:
         """Return the words that are no angles: motions are 2^(bits − 1) times a number; positions go to and fro."""

@@ -8,10 +8,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
+from bddtorque.proof.proved_bound import Saturation
 from bddtorque.sweeps.costs import ModelCost
 from bddtorque.sweeps.term_errors import TermError
 from bddtorque.sweeps.trajectories import Floats
-from bddtorque.sweeps.true_torques import float_error
+from bddtorque.sweeps.true_torques import float_error, refutes_range
 
 PERCENTILES = (50.0, 90.0, 99.0, 99.9)
 ERRORS = ("tables", "inputs", "total")
@@ -58,6 +59,12 @@ class JointSweep:
         Largest error of the tables that the search found, in units; 0 if there was no search.
     saturated
         Number of states that need a torque beyond the words.
+    saturation
+        What the certificate says about that: ``"cannot"``, ``"can"`` or ``"not excluded"``.
+    overshoot
+        How far a true torque lies beyond the end words at most, in units; 0 if none does.
+    overshoot_words
+        Words of q, qd, qdd of that state.
     worst
         Words of q, qd, qdd where the error of the tables was largest.
     picture
@@ -76,6 +83,9 @@ class JointSweep:
     saturated: int
     worst: tuple[tuple[int, ...], ...]
     picture: tuple[int, ...]
+    saturation: Saturation
+    overshoot: float
+    overshoot_words: tuple[tuple[int, ...], ...]
     search_largest: float = 0.0
 
     @property
@@ -90,6 +100,14 @@ class JointSweep:
         True torques in floats are themselves a little off: `float_error` is allowed for that.
         """
         return self.found > self.proved + float_error(self.bits)
+
+    @property
+    def range_refuted(self) -> bool:
+        """Whether a true torque lies beyond the words, though the certificate says it cannot: never, unless a bug.
+
+        Errors do not show that, being those of clamped torques. Within the bound it would round to an end word.
+        """
+        return refutes_range(self.saturation, self.overshoot, self.proved, self.bits)
 
     def to_plain(self) -> dict[str, Any]:
         """Return plain data: every error in units and in `unit`."""
@@ -112,9 +130,17 @@ class JointSweep:
             "corner_max": both(self.corner_largest),
             "search_max": both(self.search_largest),
             "saturated": self.saturated,
-            "worst_words": {name: list(words) for name, words in zip(("q", "qd", "qdd"), self.worst, strict=True)},
+            "saturation": self.saturation,
+            "overshoot": both(self.overshoot),
+            "range_refuted": self.range_refuted,
+            "worst_words": _by_name(self.worst),
+            "overshoot_words": _by_name(self.overshoot_words) if self.overshoot else None,
             **errors,
         }
+
+
+def _by_name(words: tuple[tuple[int, ...], ...]) -> dict[str, list[int]]:
+    return {name: list(own) for name, own in zip(("q", "qd", "qdd"), words, strict=True)}
 
 
 @dataclass(frozen=True)
@@ -174,6 +200,11 @@ class Sweep:
         return tuple(joint for joint in self.joints if joint.exceeds)
 
     @property
+    def refuted_ranges(self) -> tuple[JointSweep, ...]:
+        """The torques that leave words which the certificate says they cannot leave: none, unless there is a bug."""
+        return tuple(joint for joint in self.joints if joint.range_refuted)
+
+    @property
     def bits(self) -> str:
         """Word lengths of the torques, as people write them: ``12`` or ``12,10``."""
         bits = [joint.bits for joint in self.joints]
@@ -198,6 +229,7 @@ class Sweep:
             "out_of_range": self.outside,
             "seed": self.seed,
             "exceeds": bool(self.exceeding),
+            "range_refuted": bool(self.refuted_ranges),
             "cost": None if self.cost is None else self.cost.to_plain(),
             "joints": [joint.to_plain() for joint in self.joints],
             "terms": [term.to_plain() for term in self.terms],
@@ -217,6 +249,7 @@ def to_csv(sweeps: Iterable[Sweep]) -> str:
     columns = ["robot", "joint", "bits", "error", "states", "unit", "lsb"]
     columns += [f"{name}_units" for name in NAMES] + [f"{name}_si" for name in NAMES]
     columns += ["corner_max_units", "search_max_units", "proved_units", "proved_si"]
+    columns += ["saturation", "saturated", "overshoot_units", "overshoot_si"]
     columns += ["label", "trajectory", "file_bytes", "ns_per_state", "ratio_to_float"]
     writer = csv.DictWriter(text, columns, restval="", lineterminator="\n")
     writer.writeheader()
@@ -227,7 +260,8 @@ def to_csv(sweeps: Iterable[Sweep]) -> str:
                 row = _in_both_units(getattr(joint, kind).to_plain(), joint.lsb)
                 if kind == "tables":
                     row |= {"corner_max_units": joint.corner_largest, "search_max_units": joint.search_largest}
-                    row |= _in_both_units({"proved": joint.proved}, joint.lsb)
+                    row |= {"saturation": joint.saturation, "saturated": joint.saturated}
+                    row |= _in_both_units({"proved": joint.proved, "overshoot": joint.overshoot}, joint.lsb)
                 writer.writerow(shared | {"error": kind} | row)
             for term in sweep.terms:
                 if term.torque == k:
@@ -245,6 +279,6 @@ def _shared(sweep: Sweep, joint: JointSweep) -> dict[str, Any]:
     return row
 
 
-def _in_both_units(figures: dict[str, float], lsb: float) -> dict[str, float]:
+def _in_both_units(figures: dict[str, float], lsb: float) -> dict[str, Any]:
     units = {f"{name}_units": value for name, value in figures.items()}
     return units | {f"{name}_si": value * lsb for name, value in figures.items()}

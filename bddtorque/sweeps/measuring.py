@@ -105,6 +105,7 @@ def measure_subject(subject: Subject, seed: int, parts: Sequence[Part]) -> dict[
     saturated : (n,), how many states of either kind need a torque beyond the words
     outside : (3, n), how many given positions, velocities and accelerations were out of range
     worst, worst_states : (n,) the largest first error of all states, and (n, 3, n) the input words that gave it
+    overshoot, overshoot_states : (n,) how far true torques at words lie beyond their words at most, and where
     """
     return joined([_measured(subject, seed, part) for part in parts])
 
@@ -130,17 +131,20 @@ def _measured(subject: Subject, seed: int, part: Part) -> dict[str, Any]:
         "saturated": np.zeros(n, dtype=np.int64),
         "worst": np.full(n, -1.0),
         "worst_places": np.zeros(n, dtype=np.int64),
+        "overshoot": np.zeros(n),
+        "overshoot_places": np.zeros(n, dtype=np.int64),
     }
     ends = np.stack([formats.tau.lowest, formats.tau.highest])
     at_words, at_states = subject.truth_of_units(words.astype(np.float64)), subject.truth_of_units(units)
     compiled = np.ascontiguousarray(subject.run(*by_quantity).T)
     tally(compiled, at_words, at_states, ends, subject.proved, part.corner, *found.values())
-    place, worst = found.pop("worst_places"), found["worst"]
+    places = {name: found.pop(f"{name}_places") for name in ("worst", "overshoot")}
+    worst = found["worst"]
     return {
         **found,
         "corner_largest": worst if part.corner else np.zeros_like(worst),
         "outside": outside,
-        "worst_states": np.stack([each[place] for each in by_quantity], axis=1),
+        **{f"{name}_states": np.stack([each[place] for each in by_quantity], 1) for name, place in places.items()},
     }
 
 
@@ -152,9 +156,10 @@ def joined(parts: Sequence[dict[str, Any]]) -> dict[str, Any]:
             total[key] += part[key]
         for key in ("largest", "corner_largest"):
             np.maximum(total[key], part[key], out=total[key])
-        better = part["worst"] > total["worst"]
-        total["worst"][better] = part["worst"][better]
-        total["worst_states"][better] = part["worst_states"][better]
+        for key in ("worst", "overshoot"):
+            more = part[key] > total[key]
+            total[key][more] = part[key][more]
+            total[f"{key}_states"][more] = part[f"{key}_states"][more]
     return total
 
 

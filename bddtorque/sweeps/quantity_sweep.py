@@ -17,7 +17,8 @@ from bddtorque.base.workers import NoProgress, Progress, step
 from bddtorque.model.model import Model
 from bddtorque.model.output_truth import true_units
 from bddtorque.model.source import FunctionSource, QuantitySource
-from bddtorque.sweeps.true_torques import float_error
+from bddtorque.proof.proved_bound import Saturation
+from bddtorque.sweeps.true_torques import float_error, refutes_range
 
 Words = npt.NDArray[np.int64]
 BATCH = 20_000
@@ -41,6 +42,12 @@ class OutputSweep:
         Number of states that need a value beyond the words.
     worst
         Words of every input array where the error was largest.
+    saturation
+        What the certificate says about values beyond the words: ``"cannot"``, ``"can"`` or ``"not excluded"``.
+    overshoot
+        How far a true value lies beyond the end words at most, in units; 0 if none does.
+    overshoot_words
+        Words of every input array of that state; empty if there is none.
     """
 
     output: str
@@ -52,15 +59,26 @@ class OutputSweep:
     rms: float
     saturated: int
     worst: dict[str, list[int]]
+    saturation: Saturation
+    overshoot: float
+    overshoot_words: dict[str, list[int]]
 
     @property
     def exceeds(self) -> bool:
         """Whether more was found than is proved, which must never happen; the rounding of floats is allowed for."""
         return self.found > self.proved + float_error(self.bits)
 
+    @property
+    def range_refuted(self) -> bool:
+        """Whether a true value lies beyond the words, though the certificate says it cannot: never, unless a bug.
+
+        Errors do not show that, being those of clamped values. Within the bound it would round to an end word.
+        """
+        return refutes_range(self.saturation, self.overshoot, self.proved, self.bits)
+
     def to_plain(self) -> dict[str, Any]:
         """Return plain data."""
-        return {**asdict(self), "exceeds": self.exceeds}
+        return {**asdict(self), "exceeds": self.exceeds, "range_refuted": self.range_refuted}
 
 
 @dataclass(frozen=True)
@@ -91,6 +109,11 @@ class QuantitySweep:
         """Outputs whose error exceeds the proved bound: none, unless there is a bug."""
         return [output for output in self.outputs if output.exceeds]
 
+    @property
+    def refuted_ranges(self) -> list[OutputSweep]:
+        """Outputs that leave words which the certificate says they cannot leave: none, unless there is a bug."""
+        return [output for output in self.outputs if output.range_refuted]
+
     def to_plain(self) -> dict[str, Any]:
         """Return plain data."""
         plain = {name: value for name, value in vars(self).items() if name != "outputs"}
@@ -99,7 +122,7 @@ class QuantitySweep:
     def to_csv(self) -> str:
         """Return one row per output."""
         text = io.StringIO()
-        columns = ("output", "unit", "bits", "lsb", "proved", "found", "rms", "saturated")
+        columns = ("output", "unit", "bits", "lsb", "proved", "found", "rms", "saturated", "saturation", "overshoot")
         writer = csv.writer(text, lineterminator="\n")
         writer.writerow(("robot", "quantity", *columns))
         for output in self.outputs:
@@ -185,7 +208,9 @@ class _Tally:
         self.model, self.formats = model, list(model.source.outputs.values())
         self.largest, self.squares = np.full(len(self.formats), -1.0), np.zeros(len(self.formats))
         self.saturated, self.count = np.zeros(len(self.formats), dtype=np.int64), 0
+        self.overshoot = np.zeros(len(self.formats))
         self.worst: list[dict[str, int]] = [{} for _ in self.formats]
+        self.farthest: list[dict[str, int]] = [{} for _ in self.formats]
 
     def add(self, words: Mapping[str, Words], found: Words) -> None:
         """Count the errors of output words (N, outputs)."""
@@ -206,15 +231,31 @@ class _Tally:
             if errors[at] > self.largest[k]:
                 self.largest[k] = errors[at]
                 self.worst[k] = {name: int(column[at]) for name, column in words.items()}
+            beyond = np.maximum(word.lowest - units, units - word.highest)
+            at = int(beyond.argmax())
+            if beyond[at] > self.overshoot[k]:
+                self.overshoot[k] = beyond[at]
+                self.farthest[k] = {name: int(column[at]) for name, column in words.items()}
 
     def outputs(self) -> tuple[OutputSweep, ...]:
         """Return what was found of each output."""
         made = []
         for k, (proved, word) in enumerate(zip(self.model.certificate.outputs, self.formats, strict=True)):
-            worst = _by_array(self.model.source, self.worst[k])  # type: ignore[arg-type]
-            rms = float(np.sqrt(self.squares[k] / self.count))
-            largest, beyond = float(self.largest[k]), int(self.saturated[k])
+            source: Any = self.model.source
             made.append(
-                OutputSweep(proved.name, proved.unit, word.bits, word.lsb, proved.bound, largest, rms, beyond, worst)
+                OutputSweep(
+                    output=proved.name,
+                    unit=proved.unit,
+                    bits=word.bits,
+                    lsb=word.lsb,
+                    proved=proved.bound,
+                    found=float(self.largest[k]),
+                    rms=float(np.sqrt(self.squares[k] / self.count)),
+                    saturated=int(self.saturated[k]),
+                    worst=_by_array(source, self.worst[k]),
+                    saturation=proved.saturation,
+                    overshoot=float(self.overshoot[k]),
+                    overshoot_words=_by_array(source, self.farthest[k]) if self.farthest[k] else {},
+                )
             )
         return tuple(made)

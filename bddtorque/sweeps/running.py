@@ -279,6 +279,9 @@ def _joints(model: Model, states: int, found: dict[str, Any]) -> tuple[JointSwee
                 worst=tuple(tuple(int(word) for word in words) for words in found["worst_states"][j]),
                 picture=tuple(found["picture"][j].tolist()),
                 search_largest=float(found["search_largest"][j]),
+                saturation=torque.saturation,
+                overshoot=float(found["overshoot"][j]),
+                overshoot_words=tuple(tuple(int(word) for word in words) for words in found["overshoot_states"][j]),
             )
         )
     return tuple(joints)

@@ -70,11 +70,14 @@ def tally(
     saturated: Any,
     worst: Any,
     worst_places: Any,
+    overshoot: Any,
+    overshoot_places: Any,
 ) -> None:
     """Add up the three errors of N states, see `bddtorque.sweeps.measuring`; of corners only the worst.
 
     Given are torques (n, N), compiled and true ones at words and at states, the lowest and highest words (2, n) and
-    what is proved (n,). Of a torque that needs more than its words hold, both truths are clamped, and it is counted.
+    what is proved (n,). Of a torque that needs more than its words hold, both truths are clamped, and it is counted;
+    `overshoot` is how far beyond the end words one lies at most.
     """
     for j in range(at_words.shape[0]):
         low, high, half_bins = ends[0, j], ends[1, j], PICTURE_BINS / 2
@@ -82,6 +85,8 @@ def tally(
             truth = at_words[j, s]
             if truth < low - 0.5 or truth > high + 0.5:
                 saturated[j] += 1
+            if max(low - truth, truth - high) > overshoot[j]:
+                overshoot[j], overshoot_places[j] = max(low - truth, truth - high), s
             truth, state = min(max(truth, low), high), min(max(at_states[j, s], low), high)
             errors = compiled[j, s] - truth, truth - state, compiled[j, s] - state
             if abs(errors[0]) > worst[j]:

@@ -24,6 +24,7 @@ from bddtorque.plan.float_bound import compose_floats
 from bddtorque.plan.float_plan import FloatPlan
 from bddtorque.plan.float_wires import Number, Sine
 from bddtorque.plan.wires import AngleSum
+from bddtorque.proof.proved_bound import Saturation
 from bddtorque.words.float_sine import GRID, turn_on_grid
 from bddtorque.words.ieee import DOUBLE
 from bddtorque.words.interface import Interface
@@ -38,6 +39,14 @@ def float_error(bits: int) -> float:
     proved error is no larger than this.
     """
     return 2.0 ** (bits - 40)
+
+
+def refutes_range(saturation: Saturation, overshoot: float, proved: float, bits: int) -> bool:
+    """Whether a true value that lies so many units beyond the end words refutes what the certificate says of them.
+
+    Where words cannot saturate, those before clamping are in range, and true values no farther off than is proved.
+    """
+    return saturation == "cannot" and overshoot > proved + float_error(bits)
 
 
 @dataclass(frozen=True)

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import pytest
-from mutations import replaced, signed, taken_apart
+from hypothesis import example, given
+from hypothesis import strategies as st
+from mutations import at, replaced, signed, taken_apart
 from strategies import random_robot
 
 import bddtorque as bt
@@ -57,6 +60,37 @@ def test_quantities_are_proved(robot, quantity, target, options):
     found = check_bytes(compiled(robot, quantity, target, options))
     assert all(each.passed for each in found), found[-1]
     assert [each.name for each in found][-3:] == ["dynamics", "certificate", "saturation"]
+
+
+def ranges_within(least: float, most: float, unique: bool = False) -> st.SearchStrategy[list[float]]:
+    ends = st.floats(least, most, allow_subnormal=False)
+    return st.lists(ends, min_size=2, max_size=2, unique=unique).map(sorted)
+
+
+CENTRES = st.lists(ranges_within(-3.0, 3.0), min_size=3, max_size=3)
+
+
+@given(ranges_within(0.0, 50.0, unique=True), CENTRES, st.none() | st.floats(0.01, 5.0), st.integers(4, 20))
+@example([0.0, 7.7], [[-0.1, 0.3], [-0.7, 0.1], [0.2, 0.6]], None, 8)
+@example([2.0, 3.0], [[-0.1, -0.1], [0.0, 0.0], [0.3, 0.3]], None, 12)
+def test_words_of_any_box_of_payloads_are_those_of_the_format(mass, centre, inertia, bits):
+    """Both sides round exact numbers once, so they agree in every bit, on every machine."""
+    box = {"mass": mass, "com": centre, "runtime": True} | ({} if inertia is None else {"inertia": inertia})
+    model = bt.compile(
+        "planar2r", quantity="mass_matrix", target="float", bits=bits, payload=box, workers=1, cache=None
+    )
+    found = check_bytes(to_bytes(model))
+    assert next(each for each in found if each.name == "words").passed, found[-1]
+    assert found[-1].passed, found[-1]
+
+
+@pytest.mark.parametrize("end", ["low", "high"])
+@pytest.mark.parametrize("number", range(9))
+def test_a_word_of_a_payload_that_is_off_by_the_last_bit_is_found(number, end):
+    header, arrays = taken_apart(compiled(*CASES[2]))
+    place = ("words", "inputs", 1, "words", number, end)
+    found = check_bytes(signed(replaced(header, place, math.nextafter(at(header, place), math.inf)), arrays))[-1]
+    assert (found.name, found.passed) == ("words", False)
 
 
 @pytest.mark.parametrize(
