@@ -10,21 +10,21 @@ from __future__ import annotations
 
 import matplotlib
 import numpy as np
-from papers.faults import Fault, FaultyLoop, closure
-from papers.hamilton_equations import HAMILTON
-from papers.speculation_costs import place_costs
-from papers.timetables import (
+from reporting import Check, Rule, arguments, finish, save_figure, show_table, write_csv
+
+import bddtorque as bt
+from bddtorque.evaluate.scheduling import list_schedule
+from machines.hamilton.faults import Fault, FaultyLoop, closure
+from machines.hamilton.hamilton_equations import HAMILTON
+from machines.hamilton.speculation_costs import place_costs
+from machines.hamilton.speculation_methods import NEW
+from machines.hamilton.timetables import (
     conventional_on_three,
     name_of,
     new_on_four,
     processor_a_link,
     tasks_of,
 )
-from reporting import Check, Rule, arguments, finish, save_figure, show_table, write_csv
-
-import bddtorque as bt
-from bddtorque.evaluate.scheduling import list_schedule
-from bddtorque.machines.hamilton.speculation_methods import NEW
 
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt

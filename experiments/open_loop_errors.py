@@ -14,15 +14,15 @@ from typing import Any
 
 import matplotlib
 import numpy as np
-from papers.decoupled import decoupled_torques
-from papers.hamilton_equations import HAMILTON
-from papers.open_loop import Motion, quintic, torque_errors
-from papers.speculation_costs import overhead, place_costs, total
 from reporting import Check, Rule, above, arguments, at_most, between, finish, near, save_figure, show_table, write_csv
 
 import bddtorque as bt
-from bddtorque.machines.hamilton.speculation_equations import LATHROP, LATHROP_GRAVITY_APART
-from bddtorque.machines.hamilton.speculation_methods import BINDER_HERZOG, FIRST_ORDER, NEW, NEWBOX
+from machines.control.open_loop import Motion, quintic, torque_errors
+from machines.hamilton.decoupled import decoupled_torques
+from machines.hamilton.hamilton_equations import HAMILTON
+from machines.hamilton.speculation_costs import overhead, place_costs, total
+from machines.hamilton.speculation_equations import LATHROP, LATHROP_GRAVITY_APART
+from machines.hamilton.speculation_methods import BINDER_HERZOG, FIRST_ORDER, NEW, NEWBOX
 
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt

@@ -24,6 +24,8 @@ from pathlib import Path
 from reporting import CHANGED, RESULTS, SKIPPED, overall, show_table, summary, write_csv
 
 FOLDER = Path(__file__).parent
+TOOLS = ("run_all", "machines")
+"""Scripts without figures of their own to check."""
 ALONE = ("bench_", "first_torque", "forms", "term_times", "compile_cost", "float_errors")
 """Beginnings of names of scripts that must not share the machine: they measure time, or use all its cores."""
 MOST_MINUTES = 20
@@ -70,9 +72,9 @@ def facts(outcomes: Iterable[Outcome]) -> list[dict[str, str]]:
 
 
 def scripts(wanted: Iterable[str] = ()) -> list[Path]:
-    """Return the scripts to run, by name: all that can be run but this one, or those named (with or without .py)."""
+    """Return the scripts to run, by name: all that can be run but `TOOLS`, or those named (with or without .py)."""
     runnable = [path for path in sorted(FOLDER.glob("*.py")) if '__name__ == "__main__"' in path.read_text()]
-    others = [path for path in runnable if path.name != Path(__file__).name]
+    others = [path for path in runnable if path.stem not in TOOLS]
     names = {Path(each).stem for each in wanted}
     unknown = names - {path.stem for path in others}
     if unknown:

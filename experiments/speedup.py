@@ -23,7 +23,6 @@ from typing import Any
 
 import matplotlib
 import numpy as np
-from papers.gantt import draw_gantt
 from reporting import Check, Rule, above, arguments, finish, near, save_figure, show_table, write_csv
 
 import bddtorque as bt
@@ -34,10 +33,11 @@ from bddtorque.evaluate.building import operations_of
 from bddtorque.evaluate.operations import BIT_SERIAL, WORD_STEPS, Costs, output_owner
 from bddtorque.evaluate.scheduling import Task, list_schedule, longest_path
 from bddtorque.evaluate.spreading import Spreading, delayed, spread_bits, spread_terms
-from bddtorque.machines.comparison import lathrop, luh_lin, newton_euler, speculative
-from bddtorque.machines.cost_model import CostModel, bit_steps, word_steps
-from bddtorque.machines.graph_tasks import tasks_of_graph
 from bddtorque.spec.loading import spec_and_robot
+from machines.comparison import lathrop, luh_lin, newton_euler, speculative
+from machines.cost_model import CostModel, bit_steps, word_steps
+from machines.gantt import draw_gantt
+from machines.graph_tasks import tasks_of_graph
 
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt

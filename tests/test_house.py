@@ -56,7 +56,8 @@ def test_no_file_name_stands_twice() -> None:
 
 def test_layers_are_checked_by_make_lint() -> None:
     recipe = (ROOT / "Makefile").read_text(encoding="utf-8").partition("\nlint:")[2].partition("\n\n")[0]
-    assert "lint-imports" in recipe
+    assert "$(BIN)/lint-imports" in recipe
+    assert "cd experiments && $(abspath $(BIN))/lint-imports" in recipe  # the library of machines
     contracts = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["importlinter"][
         "contracts"
     ]

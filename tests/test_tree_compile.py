@@ -13,11 +13,11 @@ from sample_robots import LIMIT, TREE, example_urdf, extended, joint
 import bddtorque as bt
 from bddtorque.base.errors import BddTorqueError
 from bddtorque.compiler.verify import verify
-from bddtorque.machines.lathrop.arm import distal_arm
 from bddtorque.model.model import from_bytes, to_bytes
 from bddtorque.robots import from_urdf, load_urdf
 from bddtorque.robots.parts import Joint, Link
 from bddtorque.robots.robot import Robot
+from machines.lathrop.arm import distal_arm
 
 QUICK: dict[str, Any] = {"workers": 1, "cache": None}
 

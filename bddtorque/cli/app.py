@@ -37,7 +37,6 @@ from bddtorque.cli.export_command import export_command
 from bddtorque.cli.help_text import HelpAllOption, PlainHelpCommand, PlainHelpGroup
 from bddtorque.cli.info_command import info_command
 from bddtorque.cli.lint_command import lint_command
-from bddtorque.cli.machines_command import machines_command
 from bddtorque.cli.plan_command import plan_command
 from bddtorque.cli.report_command import report_command
 from bddtorque.cli.robots_command import robots_command
@@ -90,10 +89,6 @@ COMMANDS: dict[str, tuple[Callable[..., Any], str]] = {
     "warm-up": (
         warm_up_command,
         "Example: bddtorque warm-up ur5.bdt\n\nExample: bddtorque warm-up ur5 --bits 12 --target float",
-    ),
-    "machines": (
-        machines_command,
-        "Example: bddtorque machines planar2r --bits 8\n\nExample: bddtorque machines ur5.bdt --costs bit --plot u.svg",
     ),
     "ask": (
         ask_command,
@@ -156,8 +151,13 @@ def _naming_flags(command: Callable[..., Any]) -> Callable[..., Any]:
     return run
 
 
+def add_command(application: typer.Typer, name: str, command: Callable[..., Any], examples: str) -> None:
+    """Add a command with plain help, which ends with examples, and with messages that name the user's flags."""
+    application.command(name, cls=PlainHelpCommand, epilog=examples)(_naming_flags(command))
+
+
 for _name, (_function, _example) in COMMANDS.items():
-    app.command(_name, cls=PlainHelpCommand, epilog=_example)(_naming_flags(_function))
+    add_command(app, _name, _function, _example)
 
 
 def _show_version(wanted: bool) -> None:
@@ -177,6 +177,11 @@ def _options(
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line and return the exit code."""
+    return run_application(app, "bddtorque", arguments)
+
+
+def run_application(application: typer.Typer, program: str, arguments: Sequence[str] | None = None) -> int:
+    """Run a command line and return the exit code; `program` is what the user types before the arguments."""
     _replace_closed_streams()
     if os.environ.get("COLUMNS", "").isdecimal() and int(os.environ["COLUMNS"]) < NARROWEST:
         del os.environ["COLUMNS"]
@@ -188,7 +193,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     logging.getLogger("bddtorque").addHandler(handler)
     try:
         with command_files():
-            code = app(arguments, prog_name="bddtorque", standalone_mode=False)
+            code = application(arguments, prog_name=program, standalone_mode=False)
         if code == INTERRUPTED:
             return _interrupted()
         sys.stdout.flush()  # here, where it can be said that the disk is full
@@ -201,7 +206,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if message.endswith(os.strerror(errno.EACCES)):  # no option would help
             return _refused(message)
         see = " See" if message.endswith("?") else "; see"
-        return _refused(f"{message}{see} bddtorque {_command(problem)}--help")
+        return _refused(f"{message}{see} {program} {_command(problem)}--help")
     except (BddTorqueError, WouldOverwriteError, MemoryError) as problem:
         return _refused(str(problem) or "not enough memory")
     except OSError as problem:  # a name that is too long, standard output on a full disk

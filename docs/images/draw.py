@@ -23,10 +23,10 @@ ROOT = HERE.parent.parent
 INK, LINE, FILL, STEP = "#1b2733", "#8496a9", "#f3f6f9", "#e4edf6"
 FONT = 'font-family="Helvetica, Arial, sans-serif"'
 GROUPS = {
-    "what is done with a model": ("cli", "machines", "report", "assurance", "export", "bench", "questions", "sweeps"),
-    "the compiled thing": ("compiler", "model", "evaluate", "schedule", "work"),
-    "tables and proof": ("diagrams", "proof", "planner", "plan"),
-    "what to compile": ("dynamics", "spec", "robots", "laws", "graph"),
+    "what is done with a model": ("cli", "report", "assurance", "export", "bench", "questions", "sweeps"),
+    "the compiled thing": ("compiler", "model", "evaluate"),
+    "tables and proof": ("targets", "proof", "plan"),
+    "what to compile": ("dynamics", "spec", "robots"),
     "ground": ("words", "base", "independent"),
 }
 
@@ -46,10 +46,10 @@ COMPILE = (
         "compiler.robot_draft:draft_of_robot", "fixes ranges and word formats, and has the torques planned", "Interface"
     ),
     Step("compiler.origin:from_terms", "traces the torques: separate terms, or from_recursion", "Graph"),
-    Step("planner.budget:plan_network", "covers the graph with blocks, words wide enough for the bound", "Plan"),
+    Step("targets.tables.budget:plan_network", "covers the graph with blocks, words wide enough for the bound", "Plan"),
     Step("compiler.block_building:build_blocks", "spreads the blocks over workers, cached by content", "Block"),
     Step("plan.tabulate:tabulate", "rounds every entry of a block; its largest error is found", "Table, BlockFacts"),
-    Step("diagrams.reduction:reduce", "has dd build and reorder the diagram, reads it back, and checks it", "Diagram"),
+    Step("plan.reduction:reduce", "has dd build and reorder the diagram, reads it back, and checks it", "Diagram"),
     Step("compiler.draft:certify", "composes the errors of all blocks into a bound per output", "Certificate"),
     Step("model.model:Model.save", "hands words, plan, diagrams and certificate to the file format", "Model"),
     Step("model.bdt_file:encode", "a zip of npy arrays and a JSON header with their hashes", "bytes"),

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 from compiled import arm
+from dask_machines import machines
 from executors import run
-from machines import machines
 
 from bddtorque.base import cluster as module
 from bddtorque.base.cluster import ClusterExecutor, connected, different, run_sent

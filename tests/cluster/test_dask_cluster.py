@@ -14,9 +14,9 @@ from typing import Any
 
 import pytest
 from compiled import arm
+from dask_machines import Machines, machines
 from executors import run
 from jobs import die, meet, rest, say, square
-from machines import Machines, machines
 
 import bddtorque as bt
 from bddtorque.base.caching import Cache

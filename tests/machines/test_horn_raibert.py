@@ -10,7 +10,7 @@ from oracle import pinocchio_model, random_states, rnea
 from strategies import random_robot
 
 import bddtorque as bt
-from bddtorque.machines.classics.horn_raibert import grid_positions, look_up, robot_arithmetic_graph, table_entries
+from machines.classics.horn_raibert import grid_positions, look_up, robot_arithmetic_graph, table_entries
 
 
 def grid_states(robot: bt.Robot, bits: int, count: int = 200) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

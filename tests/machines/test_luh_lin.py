@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections import Counter
 
 import pytest
-from papers.branch_and_bound import branch_and_bound
-from papers.logarithmic import trace_lathrop
-from papers.luh_lin import counted_operations, joint_tasks
 
 import bddtorque as bt
 from bddtorque.evaluate.scheduling import longest_path
-from bddtorque.machines.lathrop.linear_program import linear_program
-from bddtorque.machines.lathrop.operation_counts import general_graph
-from bddtorque.machines.lathrop.vector_program import Times
+from machines.classics.branch_and_bound import branch_and_bound
+from machines.classics.luh_lin import counted_operations, joint_tasks
+from machines.lathrop.linear_program import linear_program
+from machines.lathrop.logarithmic import trace_lathrop
+from machines.lathrop.operation_counts import general_graph
+from machines.lathrop.vector_program import Times
 
 
 @pytest.mark.parametrize("name", ["stanford", "puma560"])

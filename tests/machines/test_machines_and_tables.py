@@ -7,15 +7,15 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 from compiled import compiled, found_errors, random_words, values_of
-from papers.hamilton_equations import HAMILTON
-from papers.logarithmic import logarithmic_recursion
 
 import bddtorque as bt
-from bddtorque.machines.fijany.fijany_torques import array_torques
-from bddtorque.machines.hamilton.speculation_equations import LATHROP, Recursion
-from bddtorque.machines.hamilton.speculation_machine import SpeculativeMachine
-from bddtorque.machines.hamilton.speculation_methods import BINDER_HERZOG, NEW, Method, iterations_to_exact
-from bddtorque.machines.lathrop.lathrop_torques import lathrop_torques
+from machines.fijany.inverse_array import array_torques
+from machines.hamilton.hamilton_equations import HAMILTON
+from machines.hamilton.speculation_equations import LATHROP, Recursion
+from machines.hamilton.speculation_machine import SpeculativeMachine
+from machines.hamilton.speculation_methods import BINDER_HERZOG, NEW, Method, iterations_to_exact
+from machines.lathrop.lathrop_torques import lathrop_torques
+from machines.lathrop.logarithmic import logarithmic_recursion
 
 STATES = 400
 ROUNDING = 1e-6

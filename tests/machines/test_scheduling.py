@@ -9,8 +9,6 @@ import pytest
 from examples_tried import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from papers.branch_and_bound import branch_and_bound
-from papers.gantt import draw_gantt
 
 import bddtorque as bt
 from bddtorque.dynamics.tracer import Tracer, traced_inputs
@@ -24,7 +22,9 @@ from bddtorque.evaluate.scheduling import (
     list_schedule,
     longest_path,
 )
-from bddtorque.machines.graph_tasks import tasks_of_graph
+from machines.classics.branch_and_bound import branch_and_bound
+from machines.gantt import draw_gantt
+from machines.graph_tasks import tasks_of_graph
 
 
 @st.composite

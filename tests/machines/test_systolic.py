@@ -7,14 +7,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from oracle import random_states
-from papers.single_device import one_node
 
 import bddtorque as bt
-from bddtorque.machines.lathrop.lathrop_torques import float_state
-from bddtorque.machines.lathrop.linear_program import linear_program, program_inputs
-from bddtorque.machines.lathrop.logarithmic_program import logarithmic_program
-from bddtorque.machines.lathrop.systolic import own_processor, pipeline, simulate
-from bddtorque.machines.lathrop.vector_program import Times, duration
+from machines.lathrop.lathrop_torques import float_state
+from machines.lathrop.linear_program import linear_program, program_inputs
+from machines.lathrop.logarithmic_program import logarithmic_program
+from machines.lathrop.systolic import one_node, own_processor, pipeline, simulate
+from machines.lathrop.vector_program import Times, duration
 
 STATES = 9
 

@@ -92,7 +92,7 @@ def test_functions_are_swept_too(tmp_path, monkeypatch, capsys):
         sweep_quantity(untraced, 10)
 
 
-@pytest.mark.parametrize("command", [["machines"], ["terms"], ["bench", "--latency"]])
+@pytest.mark.parametrize("command", [["terms"], ["bench", "--latency"]])
 def test_other_commands_refuse_it_in_one_line(file, capsys, command):
     assert main([command[0], str(file), *command[1:]]) == 2
     said = capsys.readouterr().err
