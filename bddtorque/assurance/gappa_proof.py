@@ -27,7 +27,6 @@ from bddtorque.base.workers import NoProgress, Progress, step
 from bddtorque.compiler.draft import Draft, certify, within_floats
 from bddtorque.compiler.verify import Check, redraft, wrongly_stated
 from bddtorque.model.model import Model, from_bytes
-from bddtorque.model.source import FunctionSource
 from bddtorque.plan.blocks import GivenBlock
 from bddtorque.plan.bound import BlockFacts
 from bddtorque.plan.float_plan import FloatPlan
@@ -109,11 +108,11 @@ def prove_with_gappa(
             "Gappa cannot prove this model: its words come from a function that the file does not hold"
         )
     try:
-        with within_floats(model.source.kind, model.name):
+        with within_floats(model.provenance.kind, model.name):
             draft, how = redraft(model)
     except BddTorqueError as problem:
         return GappaProof((*checks, Check("plan", False, one_line(str(problem)))))
-    if (draft.source, draft.plan) != (model.source, plan):
+    if (draft.formats, draft.provenance, draft.plan) != (model.formats, model.provenance, plan):
         return GappaProof((*checks, Check("plan", False, f"another plan, or other words, made from {how}")))
     checks.append(Check("plan", True, f"made again from {how}"))
     facts, wrong = _table_facts(model)
@@ -174,11 +173,11 @@ def _compared(model: Model) -> str:
 def _certificate_check(model: Model, draft: Draft, facts: list[BlockFacts]) -> Check:
     """Compare the certificate with the one that plan and tables give; Gappa's bound comes in addition."""
     try:
-        with within_floats(model.source.kind, model.name):
+        with within_floats(model.provenance.kind, model.name):
             outputs = certify(draft, facts, model.tables).outputs
     except BddTorqueError as problem:
         return Check("certificate", False, one_line(str(problem)))
-    if isinstance(model.source, FunctionSource) and (wrong := wrongly_stated(model)):
+    if model.provenance.robot is None and (wrong := wrongly_stated(model)):
         return Check("certificate", False, one_line(wrong))
     stated = model.certificate.outputs
     if len(stated) != len(outputs):

@@ -84,7 +84,7 @@ def bench_chips(model: Model, chips: Sequence[str], count: int, seed: int, io: i
 
     Raise `BddTorqueError` if a chip is unknown, or the tools of all of them are missing.
     """
-    model.robot_source("bench")
+    model.require_torque("bench")
     if not chips:
         raise BddTorqueError("bench needs at least one chip")
     profiles = [chip_named(name) for name in chips]

@@ -58,7 +58,7 @@ def bench_fpga(
 
     Raise `BddTorqueError` if a device is unknown, or the tools of all of them are missing.
     """
-    model.robot_source("bench")
+    model.require_torque("bench")
     devices = [device_named(name) for name in fpgas]
     lacking = [problem for device in devices if (problem := missing_tools(device))]
     if len(lacking) == len(devices):

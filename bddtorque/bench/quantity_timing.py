@@ -10,8 +10,6 @@ import numpy as np
 from bddtorque.base.errors import BddTorqueError
 from bddtorque.bench.timing import CALLS, Call, calling, in_turn
 from bddtorque.model.model import Model
-from bddtorque.model.quantity_truth import true_values
-from bddtorque.model.source import QuantitySource
 
 GENERAL = "general float64 code, batch"
 
@@ -37,27 +35,27 @@ class QuantityReport:
 
 def measure_quantity(model: Model, states: int, rounds: int, seed: int = 0) -> QuantityReport:
     """Measure a compiled quantity: a batch of random words, and single calls of kernel, `words` and `value`."""
-    source = model.source
-    if not isinstance(source, QuantitySource):
+    formats = model.formats
+    if not model.provenance.other_quantity:
         raise BddTorqueError("measure_quantity takes a model of a quantity other than torques")
     random = np.random.default_rng(seed)
     columns = {
-        name: random.integers(word.lowest, word.highest, states, endpoint=True) for name, word in source.words.items()
+        name: random.integers(word.lowest, word.highest, states, endpoint=True) for name, word in formats.words.items()
     }
-    arrays = {name: np.stack(words, axis=1) for name, words in source.arrays.grouped(columns).items()}
+    arrays = {name: np.stack(words, axis=1) for name, words in formats.grouped(columns).items()}
     first = [each[0].copy() for each in arrays.values()]
-    floats = [array.dequantise(each) for array, each in zip(source.arrays.inputs, first, strict=True)]
+    floats = [array.dequantise(each) for array, each in zip(formats.inputs, first, strict=True)]
     evaluator, out = model.evaluator("words"), np.empty(len(model.plan.outputs), dtype=np.int64)
     ways = {
         "words, batch": (calling(lambda: evaluator.output_words(**arrays)), 1, states),
         "kernel, one call from Python": (calling(model.kernel(), *first, out), CALLS, 1),
         "words, one call from Python": (calling(model.words, *first), CALLS // 20, 1),
         "value, one call from Python": (calling(model.value, *floats), CALLS // 20, 1),
-        GENERAL: (calling(lambda: true_values(source, columns)), 1, states),
+        GENERAL: (calling(lambda: model.true_values(columns)), 1, states),
     }
     found = in_turn(ways, rounds, GENERAL)
-    bits = tuple(word.bits for word in source.outputs.values())
+    bits = tuple(word.bits for word in formats.results.values())
     return QuantityReport(
-        model.robot.name, source.spec.quantity, model.plan.target, model.plan.source, bits,
+        model.robot.name, model.quantity, model.plan.target, model.plan.source, bits,
         max(model.certificate.bounds), tuple(found),
     )  # fmt: skip

@@ -87,7 +87,7 @@ def bench_command(
                 found.append(measure(model, states, rounds, seed, latency, progress=progress))
                 continue
             torques = {"plot": plot, "latency": latency or None}
-            opt.refuse_flags(torques, f"is for torques, not for {model.quantity_name}")
+            opt.refuse_flags(torques, f"is for torques, not for {model.provenance.what}")
             quantities.append(measure_quantity(model, states, rounds, seed))
     if quantities:
         _show_quantities(quantities, {"states": states, "rounds": rounds, "seed": seed}, as_json)

@@ -68,7 +68,7 @@ def eval_command(
     if model.named_arrays is not None:
         labels, found = _quantity(model, runner, states, given, words)
         if as_json:
-            units = ["word"] * len(labels) if words else [word.unit for word in model.source.outputs.values()]
+            units = ["word"] * len(labels) if words else [word.unit for word in model.formats.results.values()]
             write_json({"outputs": labels, "units": units, "values": found.tolist()})
         elif out is not None and out.suffix.lower() == ".npy":
             _write_npy(out, [found], len(labels), words)
@@ -97,7 +97,7 @@ def _quantity(
 
     from bddtorque.cli.state_files import read_rows
 
-    arrays, known = model.arrays, [array.name for array in model.arrays.inputs]
+    arrays, known = model.formats, [array.name for array in model.formats.inputs]
     columns = [f"{array.name}:{label}" for array in arrays.inputs for label in array.labels]
     if states is None:
         unused = [name for name, text in given.items() if text is not None and name not in known]
@@ -106,7 +106,7 @@ def _quantity(
             wrong = f"got --{unused[0]}" if unused else f"--{missing[0]} is missing"
             if missing and missing[0] not in given:
                 wrong = f"'{missing[0]}' can only be given in a file of states"
-            raise BddTorqueError(f"{model.quantity_name} takes {', '.join(known)}: {wrong}")
+            raise BddTorqueError(f"{model.provenance.what} takes {', '.join(known)}: {wrong}")
         row = [
             number
             for name in known

@@ -272,9 +272,9 @@ def export_lines(model: Model, exported: Exported) -> list[tuple[str, str]]:
     constant = f"the same operations for every state{' in range' * floats}"
     forms = ", ".join(listed) or "none"
     constant = constant if exported.constant else "walks end sooner for some states"
-    joints = f", {counted(model.robot.degrees_of_freedom, 'joints')}" if model.source.kind == "robot" else ""
+    joints = f", {counted(model.robot.degrees_of_freedom, 'joints')}" if model.provenance.kind == "robot" else ""
     lines = [
-        (model.source.kind, f"{model.name}{joints}"),
+        (model.provenance.kind, f"{model.name}{joints}"),
         ("chip", f"{exported.chip}{'; ' * bool(exported.note)}{exported.note}"),
         ("function", exported.function),
         ("tables", f"{exported.table_bytes:,} bytes: {forms}; {constant}"),

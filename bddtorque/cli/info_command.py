@@ -35,12 +35,11 @@ def info_command(
     from bddtorque.base.sizes import parse_size
     from bddtorque.cli import tables as say
     from bddtorque.model.model import load
-    from bddtorque.model.source import FunctionSource
     from bddtorque.robots.robot_data import robot_to_plain
 
     model = load(file)
     if robot:
-        if isinstance(model.source, FunctionSource):
+        if model.provenance.robot is None:
             raise BddTorqueError(f"--robot: {file} holds a function, not a robot")
         plain = robot_to_plain(model.robot)
         if as_json:
@@ -50,11 +49,16 @@ def info_command(
         return
     known = {"file": str(file), "file_bytes": file.stat().st_size, **model.summary()}
     known["diagram_digest"] = model.diagram_digest
-    if isinstance(model.source, FunctionSource):
+    if model.provenance.robot is None:
         if as_json:
-            plain = model.source.to_plain()["function"]
-            words = {"inputs": plain["inputs"], "output": plain["output"]}
-            write_json({**known, "words": words, "rules": model.rules, "certificate": model.certificate.to_plain()})
+            write_json(
+                {
+                    **known,
+                    "words": model.formats.to_plain(),
+                    "rules": model.rules,
+                    "certificate": model.certificate.to_plain(),
+                }
+            )
         else:
             say.show_function(model, [], file)
         return
@@ -63,7 +67,7 @@ def info_command(
     constant, why = say.constant_sequence(model, choices)
     blocks = say.block_figures(model)
     ranges = model.certificate.ranges
-    words = {"words": model.arrays.to_plain()} if model.named_arrays else {"formats": model.formats.to_plain()}
+    words = {"words": model.formats.to_plain()}
     if as_json:
         write_json(
             {

@@ -228,8 +228,8 @@ def robot_model(file: str | Path, any_quantity: bool = False, functions: bool = 
     from bddtorque.model.model import load
 
     model = load(file)
-    if not (any_quantity and model.named_arrays) and not (functions and model.source.kind == "function"):
-        model.robot_source(str(file))
+    if not (any_quantity and model.named_arrays) and not (functions and model.provenance.kind == "function"):
+        model.require_torque(str(file))
     return model
 
 

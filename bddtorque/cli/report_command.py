@@ -74,15 +74,15 @@ def report_lines(model: Model, report: Report, path: Path) -> list[tuple[str, st
         if report.live
         else "left out: the tables are too large for a page"
     )
-    robot = model.source.kind == "robot"
-    size = counted(model.robot.degrees_of_freedom, "joints") if robot else counted(len(model.source.words), "inputs")
+    robot = model.provenance.kind == "robot"
+    size = counted(model.robot.degrees_of_freedom, "joints") if robot else counted(len(model.formats.words), "inputs")
     found = (
         f"at most {max(report.largest_found):.3f} units on {counted(report.states, 'states')}"
         if report.states
         else "not compared: only the function itself knows its values"
     )
     return [
-        (model.source.kind, f"{model.name}, {size}"),
+        (model.provenance.kind, f"{model.name}, {size}"),
         ("torques" if robot else "values", live),
         ("errors", found),
         ("bound", f"{max(model.certificate.bounds):.4f} units of the last bit at most"),

@@ -99,9 +99,9 @@ def sweep_command(
             progress.part(name or label, place, len(jobs))
             how = {"workers": workers, "executor": executor, "engine": engine}
             (model,) = opt.models(source, [variant], no_cache, progress, functions=True, **how)
-            if model.named_arrays is not None or model.source.kind == "function":
+            if model.named_arrays is not None or model.provenance.kind == "function":
                 flags = {"trajectory": trajectory, "search": search, "terms": terms or None, "cost": cost or None}
-                what = model.quantity_name if model.named_arrays else f"function '{model.name:.60}'"
+                what = model.provenance.what if model.named_arrays else f"function '{model.name:.60}'"
                 why = f"cannot be given for {what}, which is swept on random and corner words"
                 opt.refuse_flags({**flags, "plot": plot}, why)
                 others.append(sweep_quantity(model, states, seed, evaluator=evaluator, progress=progress))

@@ -36,7 +36,7 @@ def model_lines(model: Model) -> list[tuple[str, str]]:
     """Return the summary of a model, name by name."""
     figures = model.summary()
     lengths = dict(figures["bits"])
-    results = model.arrays.outputs if model.named_arrays else ()
+    results = model.formats.outputs if model.named_arrays else ()
     given = ", ".join(f"{each.name} {bits_text(lengths.pop(each.name))}" for each in results)
     words = f"torques {bits_text(lengths.pop('tau'))}" if model.named_arrays is None else given
     inputs = ", ".join(f"{name} {bits_text(bits)}" for name, bits in lengths.items())
@@ -56,7 +56,7 @@ def model_lines(model: Model) -> list[tuple[str, str]]:
     return [
         ("robot", f"{model.robot.name}, {counted(model.robot.degrees_of_freedom, 'joints')}"),
         *([("friction", "; ".join(rubbing) + " (x0 the velocity)")] if rubbing else []),
-        *((("quantity", model.quantity_name.removeprefix("quantity ")),) if model.named_arrays else ()),
+        *((("quantity", model.provenance.what.removeprefix("quantity ")),) if model.named_arrays else ()),
         ("words", f"{words} bits, inputs {inputs} bits"),
         ("plan", f"source {plan.source}, target {plan.target}, {how}"),
         ("steps", summed + ", ".join(steps)),
@@ -202,7 +202,7 @@ def level_table(figures: list[dict[str, Any]]) -> Table:
 def model_words(model: Model) -> list[tuple[str, Format]]:
     """Return the words of a model by name: ``q:shoulder``, ..."""
     if model.named_arrays is not None:
-        arrays = (*model.arrays.inputs, *model.arrays.outputs)
+        arrays = (*model.formats.inputs, *model.formats.outputs)
         return [
             (f"{each.name}:{label}", word) for each in arrays for label, word in zip(each.labels, each, strict=True)
         ]
@@ -243,7 +243,7 @@ def show_function(model: Model, notes: Sequence[str], path: Path) -> None:
     figures = model.summary()
     rules = ", ".join(f"{name} {value}" for name, value in model.rules.items())
     lines = [
-        ("function", f"{model.name}({', '.join(model.input_names)}) = {model.output.name}"),
+        ("function", f"{model.name}({', '.join(tuple(model.formats.words))}) = {next(iter(model.formats.results))}"),
         ("from", f"{model.certificate.relative_to}" + (f": {rules}" if rules else "")),
         ("blocks", f"{figures['blocks']:,} with {counted(figures['rows'], 'rows')} in total"),
         ("diagrams", f"{counted(figures['nodes'], 'nodes')}, {decimal(figures['diagram_bytes'])}"),
@@ -252,7 +252,7 @@ def show_function(model: Model, notes: Sequence[str], path: Path) -> None:
         ("file", f"{path}, {decimal(path.stat().st_size)}"),
         ("digest", model.digest),
     ]
-    words = [*zip(model.input_names, model.inputs, strict=True), (model.output.name, model.output)]
+    words = [*model.formats.words.items(), *model.formats.results.items()]
     for shown in (grid(lines), word_table(words), str(model.certificate)):
         show(shown)
         show()

@@ -83,17 +83,14 @@ def terms_command(
 
 
 def _terms(file: str, chosen: dict[str, Any]) -> list[RobotTerm]:
-    from bddtorque.compiler.robot_draft import draft_of_robot
-    from bddtorque.compiler.torque_ranges import resolve_spec
-    from bddtorque.model.source import RobotSource
+    from bddtorque.compiler.robot_draft import draft_of_robot, quantity_words
     from bddtorque.report.term_facts import robot_terms
     from bddtorque.spec.loading import spec_and_robot
 
     spec, robot, _ = spec_and_robot(file, chosen)
     if spec.accuracy == "paper":  # its rule gives the inputs their bits
-        return robot_terms(draft_of_robot(spec, robot).source)  # type: ignore[arg-type]
-    resolved = resolve_spec(spec, robot)
-    return robot_terms(RobotSource(robot, resolved, resolved.formats(robot)))
+        return robot_terms(robot, draft_of_robot(spec, robot).formats)
+    return robot_terms(robot, quantity_words(spec, robot)[1])
 
 
 def _compiled_terms(file: str, chosen: dict[str, Any]) -> list[ModelTerm]:

@@ -52,10 +52,10 @@ def export_blif(model: Model, path: str | PathLike[str]) -> int:
 def blif_text(model: Model) -> str:
     """Return the netlist of a model."""
     plan, net = model.word_plan("a netlist"), Netlist()
-    places = {name: place for place, name in enumerate(model.source.words)}
+    places = {name: place for place, name in enumerate(model.formats.words)}
     inputs = sorted(plan.inputs, key=lambda wire: places[wire.name])
-    of_function = model.source.kind == "function"
-    ends = list(model.source.outputs) if of_function else [output.name for output in plan.outputs]
+    of_function = model.provenance.kind == "function"
+    ends = list(model.formats.results) if of_function else [output.name for output in plan.outputs]
     safe = safe_names([*(wire.name for wire in inputs), *ends])
     names = dict(zip((wire.name for wire in inputs), safe, strict=False))
     circuit = _Circuit(plan, net, names)
@@ -66,7 +66,7 @@ def blif_text(model: Model) -> str:
             driven.append(f"{name}_{k}")
             net.drive(driven[-1], bit)
     starts = [f"{names[wire.name]}_{k}" for wire in inputs for k in range(wire.bits)]
-    top = prefix_of(model.source.name)
+    top = prefix_of(model.name)
     blocks = [_block_text(k, diagram) for k, diagram in enumerate(model.diagrams) if k in circuit.used]
     head = f"# written by bddtorque {__version__}; digest {model.digest}"
     return "\n".join([head, *_model_lines(f"{top}_words", starts, driven, net.lines), *blocks])

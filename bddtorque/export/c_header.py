@@ -11,10 +11,8 @@ from bddtorque.export.c_interface import Interface
 from bddtorque.export.c_names import one_of, safe_names, safe_unit
 from bddtorque.export.c_text import comment
 from bddtorque.model.model import Model
-from bddtorque.model.source import FunctionSource
 from bddtorque.plan.float_plan import FloatPlan
 from bddtorque.proof.proved_bound import Parts, ProvedBound
-from bddtorque.spec.quantities import QUANTITIES
 from bddtorque.words.formats import Format
 
 MACROS = (
@@ -42,7 +40,7 @@ def header_text(model: Model, prefix: str, interface: Interface, floats: bool) -
         comment(MACROS),
         "\n\n".join(_words(prefix, interface, array, formats) for array, formats in arrays.items()),
         _certificate(model, prefix, interface),
-        *([_drives(model, prefix)] if not isinstance(model.source, FunctionSource) and model.drives else []),
+        *([_drives(model, prefix)] if model.provenance.robot is not None and model.drives else []),
         _function(model, prefix, interface),
         *([_float_function(prefix, interface)] if floats else []),
         "#ifdef __cplusplus\n}\n#endif\n\n#endif\n",
@@ -55,15 +53,15 @@ def _about(model: Model, prefix: str) -> Iterator[str]:
     made, steps = "as tables of whole numbers", "words"
     if isinstance(plan, FloatPlan):
         made, steps = f"in IEEE floats of {plan.precision.name} precision", "words and floats"
-    source = model.source
-    about = "a function of words" if isinstance(source, FunctionSource) else QUANTITIES[source.spec.quantity].about
+    quantity = model.provenance.quantity
+    about = "a function of words" if quantity is None else quantity.about
     yield f"{prefix}.h: {about} {made}."
     yield f"Written by bddtorque {__version__} (`bddtorque export`): do not edit."
     yield ""
     made_of, target = one_of(plan.source, ("terms", "recursive")), one_of(plan.target, ("tables", "integer", "float"))
     yield f"Plan: source {made_of}, target {target}, {len(plan.wires)} {steps}, {len(plan.blocks)} tables."
-    if not isinstance(source, FunctionSource):
-        joints = ", ".join(f"{k} {name}" for k, name in enumerate(safe_names(source.robot.joint_names)))
+    if quantity is not None:
+        joints = ", ".join(f"{k} {name}" for k, name in enumerate(safe_names(model.robot.joint_names)))
         yield f"Joints, from base to tip (letters and digits of their names): {joints}."
 
 
@@ -120,7 +118,7 @@ def _certificate(model: Model, prefix: str, interface: Interface) -> str:
     """Return what is proved: a comment, and the bound of every output."""
     torques = model.certificate.torques
     what, of = ("torque" if interface.result == "tau" else "value"), "robot's parameters as parsed"
-    if isinstance(model.source, FunctionSource):
+    if model.provenance.robot is None:
         of = "numbers it was compiled from"
     lines = [
         f"Certificate. Proved for every input word there is: |compiled - true {what}| is at most BOUND units of the",

@@ -6,11 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from bddtorque.base.errors import BddTorqueError
-from bddtorque.evaluate.program import QUANTITIES
 from bddtorque.export.c_call import CCall
 from bddtorque.export.c_names import safe_names
 from bddtorque.model.model import Model
-from bddtorque.model.source import QuantitySource, RobotSource
 from bddtorque.words.formats import Format
 
 IO_BITS = (16, 32)
@@ -36,27 +34,19 @@ class Interface:
     @classmethod
     def of(cls, model: Model, bits: int, register: int) -> Interface:
         """Return how a model is called with words of 16 or 32 bits."""
-        source = model.source
         if bits not in IO_BITS:
             raise BddTorqueError(f"io must be 16 or 32, the bits that words are passed in, got {bits!r:.40}")
-        if isinstance(source, RobotSource):
-            formats = {name: tuple(getattr(source.formats, name)) for name in (*QUANTITIES, "tau")}
-            joints = _labels(source.formats.q.labels)
-            labels = dict.fromkeys(formats, joints)
-            outputs, result, function = formats.pop("tau"), "tau", "torque_words"
-            names = {name: tuple(f"{name}{joint}" for joint in range(1, len(joints) + 1)) for name in formats}
-        elif isinstance(source, QuantitySource):
-            formats = {array.name: array.words for array in source.arrays.inputs}
-            labels = {array.name: _labels(array.labels) for array in source.arrays.inputs}
-            names = {name: tuple(f"{name}{k}" for k in range(1, len(words) + 1)) for name, words in formats.items()}
-            arrays = source.arrays.outputs
-            outputs, result = tuple(source.outputs.values()), arrays[0].name if len(arrays) == 1 else "out"
-            labels[result] = _labels(list(source.outputs))
-            function = f"{source.spec.quantity}_words"
+        own, quantity = model.formats, model.provenance.quantity
+        outputs, arrays = tuple(own.results.values()), own.outputs
+        if quantity is None:
+            formats, names = {"in": tuple(own.words.values())}, {"in": tuple(own.words)}
+            result, function, labels = "out", "words", {"in": _labels(list(own.words))}
         else:
-            formats, names = {"in": source.inputs}, {"in": source.input_names}
-            outputs, result, function = (source.output,), "out", "words"
-            labels = {"in": _labels(source.input_names), "out": _labels([source.output.name])}
+            formats = {array.name: array.words for array in own.inputs}
+            labels = {array.name: _labels(array.labels) for array in own.inputs}
+            names = {array.name: array.word_names for array in own.inputs}
+            result, function = arrays[0].name if len(arrays) == 1 else "out", f"{quantity.name}_words"
+        labels[result] = _labels(list(own.results))
         wide = [word for words in (*formats.values(), outputs) for word in words if word.bits > bits]
         if wide:
             raise BddTorqueError(f"words of {max(word.bits for word in wide)} bits do not fit --io {bits}: use --io 32")

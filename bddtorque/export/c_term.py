@@ -107,7 +107,7 @@ class TermFunction:
     @property
     def formats(self) -> list[Format]:
         """What the input words mean."""
-        return [self.model.source.words[name] for name in self.inputs.values()]
+        return [self.model.formats.words[name] for name in self.inputs.values()]
 
     @property
     def torque(self) -> Format:
@@ -123,7 +123,7 @@ class TermFunction:
             tabulate(block)[1] if k in used else planned
             for k, (block, planned) in enumerate(zip(plan.blocks, planned_facts(plan.blocks), strict=True))
         ]
-        scales = {name: argument.scale for name, argument in model.source.arguments.items()}
+        scales = {name: argument.scale for name, argument in model.formats.arguments.items()}
         (composed,) = compose(plan, scales, facts)
         # what float arithmetic behind the tables can have lost is known of all terms of the torque together
         arithmetic = model.certificate.torques[self.summands.torque].parts.arithmetic
@@ -212,7 +212,7 @@ class TermFunction:
             kind = np.arange(count) % 4
             beyond = rng.integers(wild.low, wild.high, count, endpoint=True)
             columns.append(np.where(kind == 1, corners, np.where(kind == 3, beyond, drawn)))
-        named = {name: np.zeros(count, np.int64) for name in self.model.source.words}
+        named = {name: np.zeros(count, np.int64) for name in self.model.formats.words}
         for name, word, column in zip(self.inputs.values(), self.formats, columns, strict=True):
             named[name] = wrap(column, word.bits)
         return columns, run_plan(self.plan, self.model.tables, named)[0]

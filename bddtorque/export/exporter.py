@@ -27,7 +27,6 @@ from bddtorque.export.flash_budget import check_flash, flash_of, within_flash
 from bddtorque.export.folder import check_folder, with_manifest, write_folder
 from bddtorque.export.selftest import check_exported, check_vectors, selftest_text
 from bddtorque.model.model import Model
-from bddtorque.model.source import RobotSource
 from bddtorque.plan.float_plan import FloatPlan
 from bddtorque.plan.wires import Input
 from bddtorque.spec.chips import Chip, chip_named
@@ -199,7 +198,7 @@ def export_c(
 
 def chip_of(model: Model, name: str | None) -> Chip:
     """Return the chip that C is written for: the one named, or what the plan was made for, or any of 32 bits."""
-    return chip_named(name or model.source.chip or ANY_CHIP)
+    return chip_named(name or model.provenance.chip or ANY_CHIP)
 
 
 def _chip_note(model: Model, chip: Chip) -> str:
@@ -243,7 +242,7 @@ def c_files(
     alone = None if term is None else TermFunction.of(model, term)
     if alone and package:
         raise BddTorqueError("package is only valid for a whole model, not for one term")
-    if floats and (alone or not isinstance(model.source, RobotSource)):
+    if floats and (alone or not model.provenance.is_torque):
         raise BddTorqueError("floats is only valid for a whole robot's torques, not for a term or another function")
     prefix = prefix_of(model.name, name)
     if alone and name is None:

@@ -15,7 +15,7 @@ from bddtorque.spec.field_values import as_flash
 
 def flash_of(model: Model, asked: int | str | None) -> int | None:
     """Return the bytes of flash that an export may take: those asked for, or the spec's; None if nobody says."""
-    return model.source.flash if asked is None else as_flash(asked, "flash")
+    return model.provenance.flash if asked is None else as_flash(asked, "flash")
 
 
 @contextmanager
@@ -23,7 +23,7 @@ def within_flash(model: Model, asked: int | str | None, steps: Steps, chip: Chip
     """Give the bytes that tables may take beside the code; say so if the smallest ones take more."""
     flash = flash_of(model, asked)
     if flash is None:
-        yield model.source.memory
+        yield model.provenance.memory
         return
     try:
         yield max(flash - steps.code_bytes, 0)

@@ -38,8 +38,8 @@ QUARTER = math.pi / 2
 
 def float_files(model: Model, interface: Interface, rom: str) -> dict[str, str]:
     """Return ``baseline.h`` and ``baseline.c``: the torques of a robot in float32; `rom` says where tables lie."""
-    writer = _Writer(trace_torques(model.robot), model.source.words)
-    values = {name: Value(f"w_{name}", word_range(32), 32) for name in model.source.words}
+    writer = _Writer(trace_torques(model.robot), model.formats.words)
+    values = {name: Value(f"w_{name}", word_range(32), 32) for name in model.formats.words}
     lines = [*take_inputs(interface, values), *writer.lines()]
     for k, (reference, word) in enumerate(zip(writer.graph.outputs, interface.outputs, strict=True)):
         scale, centre = word.sign / word.lsb, (word.sign * word.offset + word.centre) / word.lsb

@@ -79,6 +79,11 @@ class Provenance:
         return self.spec is not None and self.spec.is_torque
 
     @property
+    def other_quantity(self) -> bool:
+        """Whether this is a quantity of a robot other than its torque."""
+        return self.spec is not None and not self.is_torque
+
+    @property
     def what(self) -> str:
         """What was compiled, for messages: a quantity, with what is given at run time; or a function."""
         if self.spec is None:
@@ -146,8 +151,7 @@ class Provenance:
             return self.spec.record.values(float_arm(self.robot, self.spec, formats, words))
         arguments = {name: word.dequantise(words[name]) for name, word in formats.words.items()}
         if self.graph is not None:
-            count = len(next(iter(arguments.values())))
-            return np.stack([np.broadcast_to(value, count) for value in self.graph.evaluate(arguments)], axis=1)
+            return graph_values(self.graph, arguments)
         if len(blocks) == 1 and isinstance(blocks[0], LawBlock):
             return np.asarray(blocks[0].law(*arguments.values()), dtype=np.float64)[:, None]
         return None
@@ -157,6 +161,12 @@ class Provenance:
         if self.robot is not None and self.spec is not None:
             return {"robot": robot_to_plain(self.robot), "spec": self.spec.canonical()}
         return {"function": {key: plain_of(getattr(self, key)) for key in FUNCTION_KEYS}}
+
+
+def graph_values(graph: Graph, arguments: Mapping[str, Floats]) -> Floats:
+    """Return the outputs (N, outputs) of a graph in float64."""
+    count = len(next(iter(arguments.values())))
+    return np.stack([np.broadcast_to(value, count) for value in graph.evaluate(arguments)], axis=1)
 
 
 def of_robot(robot: Robot, spec: Spec) -> Provenance:

@@ -15,7 +15,6 @@ from bddtorque.base.errors import BddTorqueError, unknown
 from bddtorque.base.measures import measure
 from bddtorque.base.plain import describe, real
 from bddtorque.model.model import Model
-from bddtorque.model.source import FunctionSource
 from bddtorque.questions.subject_kinds import Within
 from bddtorque.words.formats import TURN, Format, limit_run, limits
 from bddtorque.words.integer_range import wrap
@@ -37,7 +36,7 @@ def words_within(model: Model, where: Conditions = (), within_limits: bool = Fal
     """Return the first and the last word of every input that a condition, or a joint's limits, are about."""
     found: dict[str, tuple[int, int]] = {}
     if within_limits:
-        for name, word in model.source.words.items():
+        for name, word in model.formats.words.items():
             if limits(word)[0] > word.highest:
                 raise BddTorqueError(f"ask: no word of {name} is within the limits of its joint: use more bits")
             run = limit_run(word)
@@ -45,7 +44,7 @@ def words_within(model: Model, where: Conditions = (), within_limits: bool = Fal
                 found[name] = run
     for text, name, wanted in _stated(where):
         for each, ends in _ends(model, name, wanted, text):
-            word = model.source.words[each]
+            word = model.formats.words[each]
             chosen = _words(word, each, ends, text)
             if chosen is not None:
                 found[each] = _both(word, found[each], chosen, text) if each in found else chosen
@@ -95,9 +94,9 @@ def _stated(where: Conditions) -> Iterator[tuple[str, str, Any]]:
 
 def _ends(model: Model, name: str, wanted: Any, text: str) -> Iterator[tuple[str, Ends | float]]:
     """Yield the words that a condition is about, each with its value or the ends of its range."""
-    words = model.source.words
+    words = model.formats.words
     names, measured = [name], ""
-    if not isinstance(model.source, FunctionSource):
+    if model.provenance.robot is not None:
         match = _NAME.fullmatch(name)
         labels = _labels(model)
         if match is None or match["array"] not in labels or (match["number"] and match["label"]):

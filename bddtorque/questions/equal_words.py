@@ -8,7 +8,6 @@ import numpy as np
 
 from bddtorque.base.errors import BddTorqueError
 from bddtorque.model.model import Model
-from bddtorque.model.source import FunctionSource, QuantitySource
 from bddtorque.questions.answers import Equality
 from bddtorque.questions.enumeration import MOST_BITS, Piece, pieces, random_words
 from bddtorque.questions.search_work import WORK, Work, work_of
@@ -45,11 +44,11 @@ def equality(first: Model, second: Model, *, work: float | Work = WORK, limit: f
 
 
 def _check(first: Model, second: Model) -> None:
-    if first.source.kind != second.source.kind:
+    if first.provenance.kind != second.provenance.kind:
         raise BddTorqueError("ask: a robot can only be compared with a robot, and a function with a function")
-    if isinstance(first.source, QuantitySource) and first.quantity_name != second.quantity_name:
-        raise BddTorqueError(f"ask: {first.quantity_name} cannot be compared with {second.quantity_name}")
-    words, others = first.source.words, second.source.words
+    if first.provenance.other_quantity and first.provenance.what != second.provenance.what:
+        raise BddTorqueError(f"ask: {first.provenance.what} cannot be compared with {second.provenance.what}")
+    words, others = first.formats.words, second.formats.words
     if list(words) != list(others):
         raise BddTorqueError(
             f"ask: both must have the same input words, got {', '.join(words)} and {', '.join(others)}"
@@ -68,7 +67,7 @@ def _meaning(word: Any) -> tuple[Any, ...]:
 
 
 def _same_outputs(first: Model, second: Model) -> bool:
-    words = zip(first.source.outputs.values(), second.source.outputs.values(), strict=True)
+    words = zip(first.formats.results.values(), second.formats.results.values(), strict=True)
     return all(_meaning(mine) == _meaning(other) for mine, other in words)
 
 
@@ -106,7 +105,7 @@ def _compared(first: Model, second: Model, place: int, blocks: tuple[int, ...], 
     if by_word and mine.word is not None:
         largest *= mine.word.lsb
     if state is not None:
-        state = {**dict.fromkeys(first.source.words, 0), **state}
+        state = {**dict.fromkeys(first.formats.words, 0), **state}
     if run == 1 << bits:
         detail = f"all {run:,} states of the words that it reads were run"
         return Equality(
@@ -131,12 +130,12 @@ def _values(asked: Subject, words: Words, by_word: bool) -> Any:
 
 def _bound(first: Model, second: Model, place: int) -> float | None:
     """Return how far two outputs can be apart, where both are proved about the same truth over the same range."""
-    if isinstance(first.source, FunctionSource) or isinstance(second.source, FunctionSource):
+    if first.provenance.robot is None or second.provenance.robot is None:
         return None
     if robot_to_plain(first.robot) != robot_to_plain(second.robot) or first.spec.gains != second.spec.gains:
         return None
     mine, other = first.certificate.outputs[place], second.certificate.outputs[place]
-    ends = [(word.low, word.high) for word in (list(each.source.outputs.values())[place] for each in (first, second))]
+    ends = [(word.low, word.high) for word in (list(each.formats.results.values())[place] for each in (first, second))]
     if ends[0] != ends[1] and not mine.saturation == other.saturation == "cannot":
         return None  # clamped at other ends
     # clamps of one range, but to words of other lengths, end up to a unit apart

@@ -65,7 +65,7 @@ def recall(model: Model, asked: Subject, direction: int, known: Bracket) -> Brac
     if asked.word is None or asked.kind != "output" or not model.certificate.ranges:
         return known
     stated = model.certificate.ranges[asked.place]
-    runs = {name: limit_run(word) for name, word in model.source.words.items()}
+    runs = {name: limit_run(word) for name, word in model.formats.words.items()}
     # a word that is not read may be any, within its limits too
     limited = all(run is None or name not in asked.names or _holds(asked, name, run) for name, run in runs.items())
     extent = stated.within_limits if limited and stated.within_limits else stated.extent

@@ -10,7 +10,6 @@ from fractions import Fraction
 
 from bddtorque.base.errors import BddTorqueError, nearest
 from bddtorque.model.model import Model
-from bddtorque.model.source import FunctionSource, RobotSource
 from bddtorque.plan.blocks import RealBlock
 from bddtorque.plan.float_plan import AnyPlan, FloatPlan, plan_in_words
 from bddtorque.plan.float_wires import FloatOutput
@@ -71,9 +70,9 @@ def _named(model: Model, name: str, within: Within | None = None) -> Subject:
     outputs = [output.name for output in plan.outputs]
     if name in outputs:
         return _output(model, outputs.index(name), within)
-    joints = [] if isinstance(model.source, FunctionSource) else list(model.source.outputs)
+    joints = [] if model.provenance.robot is None else list(model.formats.results)
     numbered = re.fullmatch(INSIDE, name)
-    term = isinstance(model.source, RobotSource) and re.fullmatch(TERM, name) is not None
+    term = model.provenance.is_torque and re.fullmatch(TERM, name) is not None
     inside, terms = "", {}
     if not isinstance(plan, FloatPlan) and plan.target == "tables":
         if numbered:
@@ -107,8 +106,8 @@ def _numbered(model: Model, plan: Plan, name: str, kind: str, place: int) -> Wor
 
 
 def _output(model: Model, place: int, conditions: Within | None = None) -> WordSubject | FloatSubject:
-    whole, formats, within = model.plan, model.source.words, conditions or {}
-    title, word = list(model.source.outputs.items())[place]
+    whole, formats, within = model.plan, model.formats.words, conditions or {}
+    title, word = list(model.formats.results.items())[place]
     title = f"torque of {title}" if whole.outputs[place].name.startswith("tau") and _is_joint(model, title) else title
 
     def unread(plan: AnyPlan) -> int:
@@ -130,7 +129,7 @@ def _output(model: Model, place: int, conditions: Within | None = None) -> WordS
 
 
 def _is_joint(model: Model, name: str) -> bool:
-    return not isinstance(model.source, FunctionSource) and name in model.source.robot.joint_names
+    return model.provenance.robot is not None and name in model.robot.joint_names
 
 
 def unclamped(name: str, parts: tuple[tuple[int, int], ...], constant: int = 0, lsb: Fraction = Fraction(1)) -> Output:
@@ -144,7 +143,7 @@ def _word(model: Model, place: int) -> WordSubject:
     name = f"w{place}"
     plan = sliced(whole, unclamped(name, ((place, 1),)))
     title = f"{wire.kind.replace('_', ' ')} {wire.name}"
-    return WordSubject(name, title, "word", plan, model.tables, None, "", model.source.words, 1, place)
+    return WordSubject(name, title, "word", plan, model.tables, None, "", model.formats.words, 1, place)
 
 
 def _block(model: Model, place: int) -> WordSubject:
@@ -162,7 +161,7 @@ def _block(model: Model, place: int) -> WordSubject:
 
 def _terms(model: Model) -> dict[str, WordSubject]:
     """Return the terms of all torques by name, of a model of the source `terms`; none of any other."""
-    if not isinstance(model.source, RobotSource) or model.plan.source != "terms":
+    if not model.provenance.is_torque or model.plan.source != "terms":
         return {}
     found = {}
     plan = model.word_plan(ASKING)
@@ -171,6 +170,6 @@ def _terms(model: Model) -> dict[str, WordSubject]:
         whole = unclamped(term.name, term.parts, term.constant, output.lsb / (1 << output.shift))
         found[term.name] = WordSubject(
             term.name, f"term of {output.name}", "term", sliced(plan, whole), model.tables, None, word.unit,
-            model.source.words, 1, term.torque, term.motions, word,
+            model.formats.words, 1, term.torque, term.motions, word,
         )  # fmt: skip
     return found

@@ -62,7 +62,7 @@ def bound_torque(
     """
     if not is_torque_of_motion(model) or asked.kind != "output":
         return None
-    robot, words = model.robot, model.source.words
+    robot, words = model.robot, model.formats.words
     if not rubs(model):
         robot = replace(robot, joints=tuple(replace(joint, friction=None) for joint in robot.joints))
     names = [f"{kind}{j}" for kind in ("q", "qd", "qdd") for j in range(1, len(robot.joints) + 1)]

@@ -15,11 +15,9 @@ import numpy as np
 from bddtorque.dynamics.chain import Chain
 from bddtorque.dynamics.coupling import member_motion
 from bddtorque.dynamics.matrices import weightless
-from bddtorque.model.source import QuantitySource, RobotSource
 from bddtorque.plan.blocks import LawBlock
 from bddtorque.proof.bounded_chain import bounded_chain, bounded_torques
 from bddtorque.questions.subject_kinds import Integers
-from bddtorque.spec.quantities import PAYLOAD
 from bddtorque.words.bounded import ROOM, ULP, Bounded, BoundedArithmetic, Turn
 
 if TYPE_CHECKING:
@@ -32,16 +30,16 @@ Words = Mapping[str, Integers]
 
 def is_torque_of_motion(model: Model) -> bool:
     """Whether outputs are the torques of a motion, velocities and accelerations that are no inputs being 0."""
-    if isinstance(model.source, QuantitySource):
-        return model.source.spec.quantity in ("gravity", "bias") and PAYLOAD not in (
-            each.name for each in model.source.arrays.inputs
-        )
-    return isinstance(model.source, RobotSource)
+    quantity = model.provenance.quantity
+    if quantity is None or model.spec.run_time or not quantity.from_torques or quantity.weightless:
+        return False
+    return set(quantity.inputs) <= {"q", "qd", "qdd"}
 
 
 def rubs(model: Model) -> bool:
     """Whether friction is part of the torques."""
-    return not isinstance(model.source, QuantitySource) or model.source.spec.quantity != "gravity"
+    quantity = model.provenance.quantity
+    return quantity is not None and quantity.friction
 
 
 def true_torque(model: Model, place: int, words: Words) -> Bounded:
@@ -80,7 +78,7 @@ class _State:
     def __init__(self, model: Model, words: Words) -> None:
         self.count = len(model.robot.joints)
         rest = np.zeros(1, dtype=np.int64)  # what is not given does not matter, and may be anything
-        arguments = model.source.arguments.items()
+        arguments = model.formats.arguments.items()
         self.given: dict[str, Any] = {name: argument.bounded(words.get(name, rest)) for name, argument in arguments}
         members = model.robot.members
         self.sine, self.cosine, self.q = (np.zeros(len(members), dtype=object) for _ in range(3))
@@ -123,8 +121,8 @@ def true_function(model: Model, words: Words) -> Bounded | None:
         block = model.plan.blocks[0] if len(model.plan.blocks) == 1 else None
         if not isinstance(block, LawBlock):
             return None
-        return block.value([words[name] for name in model.input_names])
-    inputs = {name: argument.bounded(words[name]) for name, argument in model.source.arguments.items()}
+        return block.value([words[name] for name in tuple(model.formats.words)])
+    inputs = {name: argument.bounded(words[name]) for name, argument in model.formats.arguments.items()}
     found = model.graph.evaluate(inputs, BoundedArithmetic())[0]
     return found if isinstance(found, Bounded) else Bounded(np.float64(found))
 

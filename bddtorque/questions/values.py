@@ -11,7 +11,6 @@ import numpy as np
 from bddtorque.base.errors import BddTorqueError
 from bddtorque.base.plain import choice
 from bddtorque.model.model import Model
-from bddtorque.model.source import FunctionSource, QuantitySource
 from bddtorque.questions.answers import Count, Extreme
 from bddtorque.questions.bounding import boxes_looked_at, largest_sum
 from bddtorque.questions.conditions import Conditions, said, state_units, state_values, words_within
@@ -193,7 +192,7 @@ def _extreme(model: Model, asked: Subject, which: str, work: Work, within: Withi
     word, bound_word = int(asked.rounded(total)), int(asked.rounded(bound))
     if asked.kind == "output":
         state = {
-            **dict.fromkeys(model.source.words, 0),
+            **dict.fromkeys(model.formats.words, 0),
             **{name: first for name, (first, _) in within.items()},
             **state,
         }
@@ -261,15 +260,15 @@ def check_witness(model: Model, asked: Subject, state: State, word: int) -> None
 
 def run_state(model: Model, state: State) -> list[int]:
     """Return the output words of one state, by the model's own evaluator."""
-    if isinstance(model.source, FunctionSource):
-        return [int(model.words(*(state[name] for name in model.input_names)))]
-    if isinstance(model.source, QuantitySource):
+    if model.provenance.robot is None:
+        return [int(model.words(*(state[name] for name in tuple(model.formats.words))))]
+    if model.provenance.other_quantity:
         arrays = {
             array.name: np.array([[state[f"{array.name}{k}"] for k in range(1, len(array) + 1)]])
-            for array in model.source.arrays.inputs
+            for array in model.formats.inputs
         }
         return [int(word) for word in model.evaluator("words").output_words(**arrays)[0]]
-    words = np.array([state[name] for name in model.source.words]).reshape(3, -1)
+    words = np.array([state[name] for name in model.formats.words]).reshape(3, -1)
     return [int(word) for word in model.torque_words(*words)]
 
 

@@ -11,7 +11,6 @@ import numpy as np
 
 from bddtorque.base.errors import BddTorqueError
 from bddtorque.model.model import Model
-from bddtorque.model.source import FunctionSource, QuantitySource, RobotSource
 from bddtorque.plan.blocks import FunctionBlock, GivenBlock, LawBlock, ProductBlock, SquareBlock
 from bddtorque.plan.bound import compose, planned_facts
 from bddtorque.plan.wires import Input
@@ -138,20 +137,20 @@ def _term_bound(model: Model, asked: WordSubject) -> float:
     """
     output = model.word_plan(ASKING).outputs[asked.place]
     plan = replace(asked.plan, outputs=(replace(output, parts=asked.output.parts),))
-    scales = {name: argument_of(word).scale for name, word in model.source.words.items()}
+    scales = {name: argument_of(word).scale for name, word in model.formats.words.items()}
     (bound,) = compose(plan, scales, planned_facts(plan.blocks))
     arithmetic = model.certificate.torques[asked.place].parts.arithmetic
     return (bound.total - bound.final_rounding + arithmetic) * (1 + 1e-9)
 
 
 def _inputs(model: Model, names: set[str]) -> tuple[Input, ...]:
-    formats = model.source.words
+    formats = model.formats.words
     return tuple(Input(name, word.bits, word.kind == "angle") for name, word in formats.items() if name in names)
 
 
 def _of_output(model: Model, asked: Subject, work: Work, within: Within) -> LargestError:
     assert asked.word is not None
-    word, formats = asked.word, model.source.words
+    word, formats = asked.word, model.formats.words
     inputs = _inputs(model, set(formats))
 
     def compared(words: Words) -> tuple[Integers, Bounded]:
@@ -162,13 +161,13 @@ def _of_output(model: Model, asked: Subject, work: Work, within: Within) -> Larg
     known = model.certificate.bounds[asked.place]
     if _truth(model, asked, {name: np.zeros(1, dtype=np.int64) for name in formats}) is None:
         detail = "the file does not hold the function itself: the error is as the certificate states it"
-        if isinstance(model.source, QuantitySource):
-            detail = f"as the certificate states it: bddtorque sweep compares states of {model.quantity_name}"
+        if model.provenance.other_quantity:
+            detail = f"as the certificate states it: bddtorque sweep compares states of {model.provenance.what}"
         return _stated(asked, "certificate", detail, known)
     if states_of(inputs, within) <= 1 << MOST_BITS:
         found = _whole(asked, inputs, compared, work, within)
         return found if found.exact else replace(found, way="states and certificate", bound=known)
-    if isinstance(model.source, RobotSource) and not within:
+    if model.provenance.is_torque and not within:
         most = max(int(work.affordable() // SEARCHED_STEPS), 1)
         start = np.zeros((3, len(model.formats.q)), dtype=np.int64)
         climbed = climb(
@@ -186,7 +185,7 @@ def _of_output(model: Model, asked: Subject, work: Work, within: Within) -> Larg
 def _truth(model: Model, asked: Subject, words: Words) -> Bounded | None:
     if is_torque_of_motion(model):
         return true_torque(model, asked.place, words)
-    return true_function(model, words) if isinstance(model.source, FunctionSource) else None
+    return true_function(model, words) if model.provenance.robot is None else None
 
 
 def _tried(

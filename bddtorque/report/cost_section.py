@@ -35,7 +35,7 @@ def costs_section(model: Model, told: Progress) -> Markup:
     return element(
         "section",
         element("h2", "Cost"),
-        *(_targets(model) if model.source.kind == "robot" else [_own_cost(model)]),
+        *(_targets(model) if model.provenance.kind == "robot" else [_own_cost(model)]),
         _cycles(model.plan) if isinstance(model.plan, Plan) and model.plan.target == "integer" else Markup(""),
         _forms(forms) if forms else Markup(""),
         id="costs",

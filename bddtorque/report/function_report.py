@@ -12,7 +12,6 @@ import numpy.typing as npt
 from bddtorque.base.sizes import bits_text
 from bddtorque.model.model import Model
 from bddtorque.model.output_truth import true_units
-from bddtorque.model.source import FunctionSource, QuantitySource
 from bddtorque.proof.torque_range import effective_bits
 from bddtorque.report.function_truth import page_truth
 from bddtorque.report.live_section import (
@@ -42,7 +41,7 @@ class FunctionPage:
 
     def __init__(self, model: Model) -> None:
         self.model = model
-        self.names, self.words = list(model.source.words), list(model.source.words.values())
+        self.names, self.words = list(model.formats.words), list(model.formats.words.values())
         shares = cycle(SHARES[0])
         # the input words that the page begins with
         self.start = [
@@ -86,17 +85,17 @@ class FunctionPage:
 
     def _outputs(self, words: Integers) -> Integers:
         """Return the output words (N, outputs) of input words."""
-        source = self.model.source
-        if isinstance(source, QuantitySource):
-            ends = np.cumsum([len(array) for array in source.arrays.inputs])[:-1]
+        if self.model.provenance.robot is not None:
+            inputs = self.model.formats.inputs
+            ends = np.cumsum([len(array) for array in inputs])[:-1]
             parts = np.split(words, ends, axis=1)
-            named = {array.name: part for array, part in zip(source.arrays.inputs, parts, strict=True)}
+            named = {array.name: part for array, part in zip(inputs, parts, strict=True)}
             return np.asarray(self.model.evaluator().output_words(**named))
         return np.asarray(self.model.words(*words.T))[:, None]
 
     def _held(self, units: Floats) -> Floats:
         """Return true values in units as their words can hold them."""
-        outputs = self.model.source.outputs.values()
+        outputs = self.model.formats.results.values()
         low, high = ([getattr(word, end) for word in outputs] for end in ("lowest", "highest"))
         return np.clip(units, low, high)
 
@@ -122,7 +121,7 @@ class FunctionPage:
         stated = any(output.relative_to == "float" for output in model.certificate.outputs)
         against = "float64 value that the function returned" if stated else "true value"
         statement = f"For every input, {each} proved to be {bound} of its last bit from the {against}."
-        name = model.name if isinstance(model.source, FunctionSource) else f"{model.name}, {model.quantity}"
+        name = model.name if model.provenance.robot is None else f"{model.name}, {model.quantity}"
         return header(name, statement, facts)
 
     def live_section(self, too_large: str | None) -> Markup:
@@ -162,8 +161,8 @@ class FunctionPage:
     def _sliders(self) -> Markup:
         """Return one slider per input word; of a quantity each with what it is called."""
         labels = [("", name) for name in self.names]
-        if isinstance(self.model.source, QuantitySource):
-            said = [label for array in self.model.source.arrays.inputs for label in array.labels]
+        if self.model.provenance.other_quantity:
+            said = [label for array in self.model.formats.inputs for label in array.labels]
             labels = [(f"{name} ", label) for name, label in zip(self.names, said, strict=True)]
         return sliders("q", "Inputs", labels, self.words)
 
@@ -175,7 +174,7 @@ class FunctionPage:
 
 
 def _outputs_of(model: Model) -> list[Any]:
-    return list(model.source.outputs.values())
+    return list(model.formats.results.values())
 
 
 def _short(names: Sequence[str]) -> str:

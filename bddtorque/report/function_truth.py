@@ -9,11 +9,11 @@ import numpy as np
 import numpy.typing as npt
 
 from bddtorque.base.errors import BddTorqueError
-from bddtorque.compiler.quantity_origin import origins_of
+from bddtorque.compiler.origin import origins_of
 from bddtorque.dynamics.graph import Graph, Op
 from bddtorque.model.model import Model
-from bddtorque.model.output_truth import graph_values, law_of, true_units
-from bddtorque.model.source import FunctionSource
+from bddtorque.model.provenance import graph_values
+from bddtorque.plan.blocks import LawBlock
 
 Words = npt.NDArray[np.int64]
 
@@ -28,19 +28,18 @@ def page_truth(model: Model, words: Mapping[str, Words]) -> dict[str, Any] | Non
 
     `words` (N,) by name are tried first: a graph that does not give the true values there stays out.
     """
-    source = model.source
-    if isinstance(source, FunctionSource) and source.graph is None:
-        law = law_of(model)
-        plain = None if law is None else law.to_plain()
+    graph, blocks = model.provenance.graph, model.plan.blocks
+    if model.provenance.robot is None and graph is None:
+        plain = blocks[0].law.to_plain() if len(blocks) == 1 and isinstance(blocks[0], LawBlock) else None
         small = plain is not None and _numbers(plain) <= MOST_NUMBERS
         return {"law": plain} if small else None
-    graph = source.graph if isinstance(source, FunctionSource) else _quantity_graph(model)
-    names = list(source.words)
+    graph = graph or _quantity_graph(model)
+    names = list(model.formats.words)
     if graph is None or len(graph.nodes) > MOST_NUMBERS or not set(graph.input_names) <= set(names):
         return None
-    arguments = {name: word.dequantise(words[name]) for name, word in source.words.items()}
-    found, true = graph_values(graph, arguments), true_units(model, words)
-    units = np.stack([word.units(found[:, k]) for k, word in enumerate(source.outputs.values())], axis=1)
+    arguments = {name: word.dequantise(words[name]) for name, word in model.formats.words.items()}
+    found, true = graph_values(graph, arguments), model.true_units(words)
+    units = np.stack([word.units(found[:, k]) for k, word in enumerate(model.formats.results.values())], axis=1)
     if true is None or not np.allclose(units, true, rtol=0, atol=CLOSE):
         return None
     nodes = [
@@ -55,7 +54,7 @@ def page_truth(model: Model, words: Mapping[str, Words]) -> dict[str, Any] | Non
 def _quantity_graph(model: Model) -> Graph | None:
     """Return the graph of a quantity, over its words' values; None for those with friction, which is no part of it."""
     try:
-        return None if model.robot.has_friction else origins_of(model.spec, model.robot)[0].graph
+        return None if model.robot.has_friction else origins_of(model.spec, model.robot, model.formats.inputs)[0].graph
     except BddTorqueError:
         return None
 

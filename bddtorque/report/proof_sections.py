@@ -10,7 +10,7 @@ from bddtorque.base.version import __version__
 from bddtorque.model.model import Model
 from bddtorque.plan.float_plan import FloatPlan
 from bddtorque.proof.certificate import RELATIVE_TO, Certificate
-from bddtorque.proof.proved_bound import QUANTITY, ROBOT, Parts, ProvedBound
+from bddtorque.proof.proved_bound import ROBOT, Parts, ProvedBound
 from bddtorque.proof.torque_range import TorqueRange
 from bddtorque.report.markup import Markup, details, element, legend, scrolling, table
 
@@ -22,7 +22,7 @@ NAME_LETTERS = 20
 def head(model: Model, ranges: Sequence[TorqueRange]) -> Markup:
     """Return the title, the worst-case statement, and the figures that people ask for first."""
     worst = max(model.certificate.bounds)
-    bits = model.source.bits
+    bits = model.formats.bits
     inputs = ", ".join(bits_text(bits[name]) for name in ("q", "qd", "qdd"))
     facts = [
         ("joints", f"{model.robot.degrees_of_freedom}"),
@@ -72,7 +72,7 @@ def file_section(model: Model) -> Markup:
     facts += [
         ("tables", f"{figures['blocks']:,} with {figures['rows']:,} rows"),
         *([("diagram nodes", f"{figures['nodes']:,}")] if model.diagrams else []),
-        *([("robot", model.robot.source)] if model.source.kind != "function" and model.robot.source else []),
+        *([("robot", model.robot.source)] if model.provenance.kind != "function" and model.robot.source else []),
         ("bddtorque", __version__),
     ]
     rows = [[name, element("td", said, class_="text")] for name, said in facts]
@@ -145,7 +145,7 @@ def certificate_section(certificate: Certificate) -> Markup:
 
 def words_section(model: Model) -> Markup:
     """Return what the words stand for."""
-    if model.source.kind == "robot":
+    if model.provenance.kind == "robot":
         symbols = (("q", "q"), ("qd", "q̇"), ("qdd", "q̈"), ("tau", "τ"))
         words = {
             f"{symbol}{place} {model.formats.q.labels[place - 1]}": word
@@ -153,7 +153,7 @@ def words_section(model: Model) -> Markup:
             for place, word in enumerate(getattr(model.formats, quantity), 1)
         }
     else:
-        words = {**model.source.words, **model.source.outputs}
+        words = {**model.formats.words, **model.formats.results}
     rows = []
     for name, word in words.items():
         low, high = word.span
@@ -180,7 +180,6 @@ def _truth(proved: ProvedBound) -> str:
     """Say what an output is compared with."""
     what = {
         ROBOT: "the real-number function of the robot's parameters at the exact values of the input words",
-        QUANTITY: "the real-number function of the robot's parameters at the exact values of the input words",
     }
     return what.get(proved.relative_to) or RELATIVE_TO[proved.relative_to]
 

@@ -110,7 +110,7 @@ def report_page(
     told = progress or NoProgress()
     with step(told, "report", 3 + len(model.tables) * (1 + (model.plan.target == "tables"))):
         packed, too_large = _packed(model, most_table_bytes, told)
-        build = _robot_page if model.source.kind == "robot" else _function_page
+        build = _robot_page if model.provenance.kind == "robot" else _function_page
         header, sections, data, states, largest = build(model, packed, too_large, told)
         told.advance("sections", 1.0, False)
         sections += [
@@ -175,7 +175,9 @@ def _largest_errors(model: Model) -> tuple[float, ...]:
 def _plan_sections(model: Model) -> list[tuple[str, str, Markup]]:
     """Return the plan, as a picture or as counts of operations in floats, and the tables if there are any."""
     plan = (
-        operations_section(model) if isinstance(model.plan, FloatPlan) else plan_section(model.plan, model.source.chip)
+        operations_section(model)
+        if isinstance(model.plan, FloatPlan)
+        else plan_section(model.plan, model.provenance.chip)
     )
     tables = [("Tables", "blocks", blocks_section(model))] if model.tables else []
     return [("Plan", "plan", plan), *tables]

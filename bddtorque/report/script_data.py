@@ -74,8 +74,8 @@ def function_data(
     truth
         What the page computes the true outputs from; None if it cannot.
     """
-    inputs, outputs = list(model.source.words.values()), list(model.source.outputs.values())
-    places = {name: (0, k) for k, name in enumerate(model.source.words)}
+    inputs, outputs = list(model.formats.words.values()), list(model.formats.results.values())
+    places = {name: (0, k) for k, name in enumerate(model.formats.words)}
     data: dict[str, Any] = {
         "robot": None,
         "formats": {"q": [_format(word) for word in inputs], "qd": [], "qdd": [], "tau": [_format(w) for w in outputs]},

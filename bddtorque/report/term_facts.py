@@ -13,12 +13,13 @@ import numpy as np
 from bddtorque.base.errors import BddTorqueError
 from bddtorque.dynamics.terms import Expansion, terms_of
 from bddtorque.model.model import Model
-from bddtorque.model.source import RobotSource
 from bddtorque.plan.bdd import Diagram
 from bddtorque.plan.bound import BlockFacts, bound_summands, planned_facts
 from bddtorque.plan.wires import Input, Lookup, Product
+from bddtorque.robots.robot import Robot
 from bddtorque.sweeps.term_errors import kind_of, name_of, term_summands
 from bddtorque.words.bounded import Interval
+from bddtorque.words.interface import Interface
 
 
 @dataclass(frozen=True)
@@ -89,10 +90,10 @@ class ModelTerm(Term):
         return {**super().to_plain(), "blocks": [block.to_plain() for block in self.blocks]}
 
 
-def robot_terms(source: RobotSource) -> list[RobotTerm]:
+def robot_terms(robot: Robot, formats: Interface) -> list[RobotTerm]:
     """Return every term of every torque of an arm, for its words; an inertia J_ij stands in torques i and j."""
-    words, robot = source.words, source.robot
-    ranges = {name: argument.interval() for name, argument in source.arguments.items()}
+    words = formats.words
+    ranges = {name: argument.interval() for name, argument in formats.arguments.items()}
     found = []
     for term in terms_of(robot).terms:
         positions = [f"q{j + 1}" for j in term.expansion.depends_on]
@@ -103,12 +104,12 @@ def robot_terms(source: RobotSource) -> list[RobotTerm]:
             found.append(
                 RobotTerm(
                     torque, name_of(torque, motion), kind_of(motion), {name: words[name].bits for name in names},
-                    reach.low, reach.high, source.formats.tau[torque].unit, len(term.expansion),
+                    reach.low, reach.high, formats.tau[torque].unit, len(term.expansion),
                 )
             )  # fmt: skip
     for j, joint in enumerate(robot.joints):
         if joint.friction is not None:
-            name, unit = f"qd{j + 1}", source.formats.tau[j].unit
+            name, unit = f"qd{j + 1}", formats.tau[j].unit
             word = words[name]
             values = joint.friction(word.dequantise(np.arange(word.lowest, word.highest + 1)))
             ends = float(values.min()), float(values.max())
@@ -142,7 +143,8 @@ def _motion_range(motion: tuple[str, ...], ranges: dict[str, Interval]) -> Inter
 
 def model_terms(model: Model, where: str) -> list[ModelTerm]:
     """Return what a model computes for each term; `where` names it in messages."""
-    source, plan = model.robot_source(where), model.word_plan("a list of terms")
+    model.require_torque(where)
+    plan = model.word_plan("a list of terms")
     if plan.source != "terms":
         raise BddTorqueError(
             f"{where} was compiled from source '{plan.source}', which has no separate terms: "
@@ -152,8 +154,8 @@ def model_terms(model: Model, where: str) -> list[ModelTerm]:
         BlockFacts(known.error, int(table.values.min()), int(table.values.max()))
         for known, table in zip(planned_facts(plan.blocks), model.tables, strict=True)
     ]
-    scales = {name: argument.scale for name, argument in source.arguments.items()}
-    known = {name: word.bits for name, word in source.words.items()}
+    scales = {name: argument.scale for name, argument in model.formats.arguments.items()}
+    known = {name: word.bits for name, word in model.formats.words.items()}
     bounds = bound_summands(plan, scales, facts)
     found = []
     for term in term_summands(model):

@@ -75,7 +75,7 @@ class Subject:
 def subject_of(model: Model, evaluator: str = "words", form: str | None = None, traced: bool = False) -> Subject:
     """Return a model as what is measured, run by one of its evaluators; `traced` truths pay for long sweeps."""
     run = model.evaluator(evaluator, form=form, on_range="saturate").torque_words
-    own = true_torques(model.robot_source()) if traced and not DISABLE_JIT else None
+    own = true_torques(model) if traced and not DISABLE_JIT else None
     if own and any(error > float_error(bits) for error, bits in zip(own.error, model.formats.tau.bits, strict=True)):
         own = None
     return Subject(model.robot, model.formats, np.array(model.certificate.bounds), run, own)

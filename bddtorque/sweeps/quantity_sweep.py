@@ -15,8 +15,6 @@ from bddtorque.base.errors import BddTorqueError
 from bddtorque.base.plain import at_least
 from bddtorque.base.workers import NoProgress, Progress, step
 from bddtorque.model.model import Model
-from bddtorque.model.output_truth import true_units
-from bddtorque.model.source import FunctionSource, QuantitySource
 from bddtorque.proof.proved_bound import Saturation
 from bddtorque.sweeps.true_torques import float_error, refutes_range
 
@@ -158,36 +156,28 @@ def sweep_quantity(
     BddTorqueError
         An argument is wrong, the model has torques, or it is a function whose true values its file does not hold.
     """
-    source = model.source
-    if not isinstance(source, QuantitySource | FunctionSource):
+    if model.provenance.is_torque:
         raise BddTorqueError(f"'{model.name:.60}' is compiled for torques: use bt.sweep(model)")
     at_least(states, 1, "states")
     at_least(seed, 0, "seed")
     corners = -(-states // CORNER_SHARE)
     tally = _Tally(model)
     run, told = model.evaluator(evaluator), progress or NoProgress()
-    parts = list(_parts(source, states, corners, seed))
+    parts = list(_parts(model, states, corners, seed))
     with step(told, f"sweeping {model.name}", len(parts)):
         for words in parts:
-            arrays = _by_array(source, words)
-            if isinstance(source, FunctionSource):
+            arrays = model.formats.grouped(words)
+            if model.provenance.robot is None:
                 found = run.words(*(column for (column,) in arrays.values()))[:, None]
             else:
                 found = run.output_words(**{name: np.stack(columns, axis=1) for name, columns in arrays.items()})
             tally.add(words, found)
             told.advance("states", 1.0, False)
-    quantity = "function" if isinstance(source, FunctionSource) else model.quantity
+    quantity = "function" if model.provenance.robot is None else model.quantity
     return QuantitySweep(model.name, quantity, model.digest, states, corners, seed, tally.outputs())
 
 
-def _by_array(source: QuantitySource | FunctionSource, words: Mapping[str, Any]) -> dict[str, list[Any]]:
-    """Return what belongs to input words, by the names of their arrays; each input of a function is one of its own."""
-    if isinstance(source, FunctionSource):
-        return {name: [words[name]] for name in source.words}
-    return source.arrays.grouped(words)
-
-
-def _parts(source: QuantitySource | FunctionSource, states: int, corners: int, seed: int) -> Iterator[dict[str, Words]]:
+def _parts(model: Model, states: int, corners: int, seed: int) -> Iterator[dict[str, Words]]:
     """Give words by name, batch after batch: random ones, then corners."""
     rng = np.random.default_rng(seed)
     for count, at_ends in ((states, False), (corners, True)):
@@ -197,7 +187,7 @@ def _parts(source: QuantitySource | FunctionSource, states: int, corners: int, s
                 name: rng.choice([word.lowest, word.highest], size)
                 if at_ends
                 else rng.integers(word.lowest, word.highest, size, endpoint=True)
-                for name, word in source.words.items()
+                for name, word in model.formats.words.items()
             }
 
 
@@ -205,7 +195,7 @@ class _Tally:
     """Errors of all outputs so far."""
 
     def __init__(self, model: Model) -> None:
-        self.model, self.formats = model, list(model.source.outputs.values())
+        self.model, self.formats = model, list(model.formats.results.values())
         self.largest, self.squares = np.full(len(self.formats), -1.0), np.zeros(len(self.formats))
         self.saturated, self.count = np.zeros(len(self.formats), dtype=np.int64), 0
         self.overshoot = np.zeros(len(self.formats))
@@ -214,7 +204,7 @@ class _Tally:
 
     def add(self, words: Mapping[str, Words], found: Words) -> None:
         """Count the errors of output words (N, outputs)."""
-        true = true_units(self.model, words)
+        true = self.model.true_units(words)
         if true is None:
             raise BddTorqueError(
                 f"'{self.model.name:.60}' was compiled from the floats of a function that its file does not hold: use "
@@ -241,7 +231,6 @@ class _Tally:
         """Return what was found of each output."""
         made = []
         for k, (proved, word) in enumerate(zip(self.model.certificate.outputs, self.formats, strict=True)):
-            source: Any = self.model.source
             made.append(
                 OutputSweep(
                     output=proved.name,
@@ -252,10 +241,10 @@ class _Tally:
                     found=float(self.largest[k]),
                     rms=float(np.sqrt(self.squares[k] / self.count)),
                     saturated=int(self.saturated[k]),
-                    worst=_by_array(source, self.worst[k]),
+                    worst=self.model.formats.grouped(self.worst[k]),
                     saturation=proved.saturation,
                     overshoot=float(self.overshoot[k]),
-                    overshoot_words=_by_array(source, self.farthest[k]) if self.farthest[k] else {},
+                    overshoot_words=self.model.formats.grouped(self.farthest[k]) if self.farthest[k] else {},
                 )
             )
         return tuple(made)

@@ -119,8 +119,10 @@ def sweep(
         An argument is wrong, or the model has no torques.
     """
     if model.named_arrays is not None:
-        raise BddTorqueError(f"'{model.name:.60}' is compiled for {model.quantity_name}: use bt.sweep_quantity(model)")
-    if model.source.kind == "function":
+        raise BddTorqueError(
+            f"'{model.name:.60}' is compiled for {model.provenance.what}: use bt.sweep_quantity(model)"
+        )
+    if model.provenance.kind == "function":
         raise BddTorqueError(f"'{model.name:.60}' is a compiled function: use bt.sweep_quantity(model)")
     _check(states, seed, searched, evaluator)
     path = _trajectory(trajectory, model, states, seed)

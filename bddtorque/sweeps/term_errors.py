@@ -103,7 +103,7 @@ def _rows(model: Model, words: Sequence[Words]) -> Iterable[tuple[int, str, Floa
     """Give torque, name, values and errors (N,) in units of each row, and whether the plan has anything for it."""
     _check(model)
     plan = model.word_plan("a comparison by terms")
-    inputs = dict(zip(model.source.words, np.concatenate(words, axis=1).T, strict=True))
+    inputs = dict(zip(model.formats.words, np.concatenate(words, axis=1).T, strict=True))
     wires, motions = run_wires(plan, model.tables, inputs), motions_of(plan)
     truths = _true_terms(model, terms_of(model.robot), words)
     for torque, (output, word) in enumerate(zip(plan.outputs, model.formats.tau, strict=True)):
@@ -244,7 +244,7 @@ class TermSummands:
 def term_summands(model: Model) -> list[TermSummands]:
     """Return the summands of all torques by term, of a robot compiled from source `terms`."""
     off_centre = {
-        name for name, word in model.source.words.items() if name.startswith("qd") and word.dequantise(0) != 0.0
+        name for name, word in model.formats.words.items() if name.startswith("qd") and word.dequantise(0) != 0.0
     }
     plan = model.word_plan("a list of terms")
     motions = motions_of(plan, off_centre)

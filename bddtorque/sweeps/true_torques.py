@@ -19,7 +19,7 @@ from bddtorque.evaluate.float_code import FloatCode, FloatPool
 from bddtorque.evaluate.float_straight import HEADER, TileWriter, in_memory
 from bddtorque.evaluate.generated import plans_folder
 from bddtorque.evaluate.program import QUANTITIES
-from bddtorque.model.source import RobotSource
+from bddtorque.model.model import Model
 from bddtorque.plan.float_bound import compose_floats
 from bddtorque.plan.float_plan import FloatPlan
 from bddtorque.plan.float_wires import Number, Sine
@@ -67,11 +67,11 @@ class TrueTorques:
         return torques[:, :count]
 
 
-def true_torques(source: RobotSource) -> TrueTorques:
+def true_torques(model: Model) -> TrueTorques:
     """Return the true torques of a robot; their code is compiled when first called, or found on disk."""
-    plan = plan_in_doubles(source)
+    plan = plan_in_doubles(model.robot, model.formats, model.accuracy)
     error = tuple(each.constants + each.tables + each.arithmetic for each in compose_floats(plan, []))
-    writer = _Writer(plan, source.formats)
+    writer = _Writer(plan, model.formats)
     return TrueTorques(writer.module(plans_folder()).torques, writer.room, writer.lanes, error)
 
 
