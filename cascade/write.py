@@ -53,7 +53,7 @@ def documents(name: str) -> dict[str, bytes]:
         assert isinstance(terms, Plan)
         counts = f"{native_operations(terms):,} operations a state, the recursion {native_operations(plan):,}"
         why_not = f"\nWhy not terms\n  they take {counts}\n"
-    bits = "/".join(str(bits) for bits in dict.fromkeys(word.bits for word in draft.source.outputs.values()))
+    bits = "/".join(str(bits) for bits in dict.fromkeys(word.bits for word in draft.formats.results.values()))
     title = f"{robot.name}, {bits} bits"
     return {
         "txt": (plan_text(plan, title, draft.bounds()) + why_not).encode(),

@@ -20,7 +20,6 @@ import bddtorque as bt
 from bddtorque.dynamics.tracer import Tracer
 from bddtorque.evaluate.machine import run_states
 from bddtorque.evaluate.program import assemble
-from bddtorque.model.source import RobotSource
 from bddtorque.plan.bound import compose
 from bddtorque.plan.forms import FORMS, Bits
 from bddtorque.plan.reduction import reduce
@@ -53,7 +52,7 @@ def measure(W: int, way: str) -> list[dict[str, object]]:
     """Build one way at one word length; return a row for each form it was run in."""
     robot, spec = bt.load_robot("planar2r"), load_spec("planar2r").with_options(bits=W)
     formats = spec.formats(robot)
-    arguments = RobotSource(robot, spec, formats).arguments
+    arguments = formats.arguments
     lsb = Fraction(RANGE) / (1 << W)
     target = Target("tau1", lsb, -(1 << (W - 1)), (1 << (W - 1)) - 1)
     start = time.perf_counter()

@@ -34,7 +34,7 @@ SAVED = [1.59, 0.64, 0.68, 0.90, 0.53, 0.66]
 
 def composed(model: bt.Model, plan: Plan, pairs: bool) -> np.ndarray:
     """Return what roundings of words cost each torque by the composed bound, in units; without pairs as a plain sum."""
-    scales = {name: argument.scale for name, argument in model.source.arguments.items()}
+    scales = {name: argument.scale for name, argument in model.formats.arguments.items()}
     facts = bound.planned_facts(plan.blocks)
     if pairs:
         bounds = bound.compose(plan, scales, facts)
@@ -47,7 +47,7 @@ def composed(model: bt.Model, plan: Plan, pairs: bool) -> np.ndarray:
 def range_bits(model: bt.Model) -> np.ndarray:
     """Return, for every sum of the traced dynamics, the bits that pairs take off its range."""
     graph = from_recursion(model.robot).graph
-    inputs = {name: each.interval() for name, each in model.source.arguments.items() if each.kind == "word"}
+    inputs = {name: each.interval() for name, each in model.formats.arguments.items() if each.kind == "word"}
     sharp = ranges.node_ranges(graph, inputs)
     with patch.object(ranges, "_sum", lambda graph, node, known, plain: plain):
         plain = ranges.node_ranges(graph, inputs)

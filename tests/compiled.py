@@ -19,6 +19,7 @@ from bddtorque.base.writing import write_whole
 from bddtorque.plan.float_plan import FloatPlan
 from bddtorque.plan.float_reference import run_float_plan
 from bddtorque.plan.reference import run_plan
+from bddtorque.words.interface import Interface
 
 
 @cache
@@ -62,9 +63,9 @@ class Later(Mapping[str, bt.Model]):
         return len(self._makers)
 
 
-def with_source(model: bt.Model, **changes: Any) -> bt.Model:
+def with_source(model: bt.Model, formats: Interface | None = None, **changes: Any) -> bt.Model:
     """Return the model with another robot, spec or formats; nothing is compiled again."""
-    return replace(model, source=replace(model.source, **changes))
+    return replace(model, formats=formats or model.formats, provenance=replace(model.provenance, **changes))
 
 
 def random_words(model: bt.Model, count: int = 200, seed: int = 0) -> list[np.ndarray]:

@@ -13,7 +13,8 @@ from sample_robots import example_urdf
 from strategies import robots, seeds
 
 import bddtorque as bt
-from bddtorque.compiler.torque_ranges import _needed, resolve_spec, round_up
+from bddtorque.compiler.robot_draft import quantity_words
+from bddtorque.compiler.torque_ranges import round_up
 from bddtorque.robots import load_robot
 from bddtorque.robots.robot import Robot
 from bddtorque.spec import JointSpec, Spec, load_spec
@@ -60,13 +61,14 @@ def test_no_state_needs_more(robot: Robot, seed: int, frictions: list[Friction |
 
     said = tuple(JointSpec(joint.name, ends(1.0), ends(3.0), ends(9.0)) for joint in robot.joints)
     states = extreme_states(robot, said, seed)
-    tau = bt.inverse_dynamics(robot, *states)
-    for j, reach in enumerate(_needed(robot, said)):
+    # words are those of the ranges, so that states are taken to the words that hold them
+    _, formats, ranges, _ = quantity_words(Spec("arm", bits=6, joints=said), robot)
+    held = [array.dequantise(array.quantise(values)) for array, values in zip(formats.inputs, states, strict=True)]
+    tau = bt.inverse_dynamics(robot, *held)
+    for j, reach in enumerate(ranges):
         assert reach.low <= tau[:, j].min()
         assert tau[:, j].max() <= reach.high
-    resolved = resolve_spec(Spec("arm", bits=6, joints=said), robot)
-    words = resolved.formats(robot).tau
-    assert (np.abs(tau).max(axis=0) <= [word.span[1] for word in words]).all()
+    assert (np.abs(tau).max(axis=0) <= [word.span[1] for word in formats.tau]).all()
 
 
 @given(st.floats(-3, 3), st.floats(0, 4), st.sampled_from(FRICTIONS[1:]))
@@ -79,9 +81,9 @@ def test_ranges_of_friction_hold(low: float, width: float, law: Friction | Inter
 
 def test_ranges_are_near_what_an_arm_needs() -> None:
     spec = load_spec("planar2r").with_options(torque="auto")
-    found = [joint.torque for joint in resolve_spec(spec, load_robot("planar2r")).joints]
+    found = [joint.torque for joint in quantity_words(spec, load_robot("planar2r"))[0].joints]
     assert found == [(-170.0, 170.0), (-73.0, 73.0)]  # ±152.54 and ±69.12 N·m are reached
-    heavier = resolve_spec(spec, load_robot("planar2r").with_payload(5.0, (0.0, 0.0, 0.0))).joints
+    heavier = quantity_words(spec, load_robot("planar2r").with_payload(5.0, (0.0, 0.0, 0.0)))[0].joints
     assert [joint.torque for joint in heavier] == [(-290.0, 290.0), (-130.0, 130.0)]
 
 
@@ -91,13 +93,13 @@ def test_ranges_beyond_floats_are_refused_in_a_line() -> None:
         with pytest.raises(
             bt.BddTorqueError, match=r"^robot 'planar2r': parameters and ranges must give values within"
         ):
-            resolve_spec(spec, load_robot("planar2r"))
+            quantity_words(spec, load_robot("planar2r"))
 
 
 def test_effort_limits_that_are_placeholders_do_not_enter() -> None:
     spec, robot, _ = spec_and_robot(example_urdf("so_arm_description/urdf/so100.urdf"), {})
     assert {joint.effort for joint in robot.joints} == {35.0}
-    highs = [joint.torque[1] for joint in resolve_spec(spec, robot).joints]
+    highs = [joint.torque[1] for joint in quantity_words(spec, robot)[0].joints]
     assert highs == [0.21, 1.3, 0.63, 0.19, 0.014, 0.02]
 
 

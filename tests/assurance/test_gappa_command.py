@@ -180,7 +180,7 @@ def test_a_damaged_file_is_a_failed_check(damage: str, tmp_path: Path, capsys: p
     file, model = tmp_path / "arm.bdt", compiled("planar2r", bits=3)
     data = to_bytes(model)
     header, arrays = taken_apart(data)
-    header["certificate"]["torques"][0]["bound"] /= 2  # not the sum of its parts
+    header["certificate"]["outputs"][0]["bound"] /= 2  # not the sum of its parts
     flipped = bytes([*data[: len(data) // 2], data[len(data) // 2] ^ 1, *data[len(data) // 2 + 1 :]])
     kinds = {
         "truncated": data[:1000],

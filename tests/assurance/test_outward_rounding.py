@@ -170,7 +170,7 @@ def composed(
             algebra.precision = OtherPrecision(draft.plan.precision, kind)  # type: ignore[assignment]
             monkeypatch.setattr(float_bound, "FloatErrors", lambda plan, facts: algebra)
             return float_bound.compose_floats(draft.plan, own)
-        scales = {name: argument.scale for name, argument in draft.source.arguments.items()}
+        scales = {name: argument.scale for name, argument in draft.formats.arguments.items()}
         return word_bound.compose(draft.plan, scales, own)
 
 

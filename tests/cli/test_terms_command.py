@@ -9,7 +9,6 @@ from compiled import arm, random_words, values_of
 
 import bddtorque as bt
 from bddtorque.dynamics.terms import terms_of
-from bddtorque.model.source import RobotSource
 from bddtorque.plan.bdd import build
 from bddtorque.plan.table import Table
 from bddtorque.report.term_facts import model_terms, robot_terms
@@ -53,12 +52,12 @@ def test_terms_of_a_robot(run):
 def test_every_value_of_a_term_is_within_its_range(robot):
     spec, arm_itself, _ = spec_and_robot(robot, {"bits": 4})
     resolved = spec.resolve(arm_itself)
-    source = RobotSource(arm_itself, resolved, resolved.formats(arm_itself))
+    source = SimpleNamespace(formats=resolved.formats(arm_itself))
     q, qd, qdd = values_of(source, random_words(source, 300))
     motion = {f"qd{j + 1}": qd[:, j] for j in range(qd.shape[1])} | {
         f"qdd{j + 1}": qdd[:, j] for j in range(qd.shape[1])
     }
-    found = {(term.torque, term.name): term for term in robot_terms(source)}
+    found = {(term.torque, term.name): term for term in robot_terms(arm_itself, source.formats)}
     for term in terms_of(arm_itself).terms:
         for torque, names in term.summands():
             value = term.expansion(q) * np.prod([motion[name] for name in names], axis=0)

@@ -49,17 +49,18 @@ def renamed(model: bt.Model, robot: str, joints: list[str]) -> bt.Model:
         source=robot,
         target=robot,
     )
-    quantities = {
-        name: replace(kind, joints=tuple(replace(word, name=robot, unit=robot) for word in kind))
-        for name in ("q", "qd", "qdd", "tau")
-        for kind in [getattr(model.formats, name)]
-    }
+    inputs, outputs = (
+        tuple(
+            replace(kind, labels=tuple(joints), words=tuple(replace(word, name=robot, unit=robot) for word in kind))
+            for kind in side
+        )
+        for side in (model.formats.inputs, model.formats.outputs)
+    )
     return replace(
         model,
-        source=replace(
-            model.source,
-            robot=replace(model.robot, name=robot or "_", joints=tuple(joint_objects)),
-            formats=replace(model.formats, joint_names=tuple(joints), **quantities),
+        formats=replace(model.formats, inputs=inputs, outputs=outputs),
+        provenance=replace(
+            model.provenance, robot=replace(model.robot, name=robot or "_", joints=tuple(joint_objects))
         ),
         certificate=Certificate(tuple(replace(torque, unit=robot) for torque in torques)),
         plan=plan,

@@ -42,14 +42,15 @@ def some_states(model: bt.Model, count: int) -> dict[str, np.ndarray]:
     rng = np.random.default_rng(3)
     return {
         array.name: np.stack([rng.integers(word.lowest, word.highest, count, endpoint=True) for word in array], axis=1)
-        for array in model.arrays.inputs
+        for array in model.formats.inputs
     }
 
 
 def output_ports(model: bt.Model) -> list[tuple[str, int]]:
     """Return what the words of all outputs are called in a netlist, and their bits."""
     return [
-        (output.name, word.bits) for output, word in zip(model.plan.outputs, model.source.outputs.values(), strict=True)
+        (output.name, word.bits)
+        for output, word in zip(model.plan.outputs, model.formats.results.values(), strict=True)
     ]
 
 
@@ -90,7 +91,7 @@ def test_the_netlist_gives_the_words_of_the_evaluator(quantity: str) -> None:
     model = model_of(quantity)
     states = some_states(model, 300)
     inputs: dict[str, np.ndarray] = {}
-    for array in model.arrays.inputs:
+    for array in model.formats.inputs:
         for k, word in enumerate(array):
             inputs |= bits_of(f"{array.name}{k + 1}", states[array.name][:, k], word.bits)
     nets = run_netlist(blif_text(model), inputs)
@@ -115,7 +116,7 @@ def test_the_netlist_read_by_yosys_and_simulated_by_icarus(quantity: str, tmp_pa
     read = {wire.name for wire in model.plan.inputs}  # a netlist has no pins for other inputs
     ports = [
         (f"{array.name}{k}", word.bits, states[array.name][:, k - 1])
-        for array in model.arrays.inputs
+        for array in model.formats.inputs
         for k, word in enumerate(array, 1)
         if f"{array.name}{k}" in read
     ]

@@ -17,10 +17,10 @@ from bddtorque.base.errors import BddTorqueError
 from bddtorque.compiler.verify import verify
 from bddtorque.model.bdt_file import SECTIONS
 from bddtorque.model.model import from_bytes, to_bytes
-from bddtorque.model.source import FunctionSource, RobotSource
+from bddtorque.model.provenance import FUNCTION_SECTIONS, ROBOT_SECTIONS
 from bddtorque.plan.plan_data import plan_from_plain
 
-ARM, FUNCTION = (*RobotSource.sections, *SECTIONS), (*FunctionSource.sections, *SECTIONS)
+ARM, FUNCTION = (*ROBOT_SECTIONS, *SECTIONS), (*FUNCTION_SECTIONS, *SECTIONS)
 
 
 @cache

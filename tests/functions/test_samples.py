@@ -157,7 +157,7 @@ def test_beyond_the_samples_nothing_is_known_unless_it_holds():
 
 def test_words_are_those_of_the_samples_unless_given(tmp_path):
     model = bt.compile_samples(csv(tmp_path, "speed,drag\n0,0\n10,1\n20,4\n"))
-    assert model.input_names == ("speed",) and model.output.name == "drag" and model.name == "data"
+    assert list(model.formats.words) == ["speed"] and list(model.formats.results) == ["drag"] and model.name == "data"
     assert model.inputs[0].span == pytest.approx((0.0, 20.0)) and model.output.span == pytest.approx((0.0, 4.0))
     assert model.inputs[0].bits == model.output.bits == 12
     # columns are found by name, whatever their order

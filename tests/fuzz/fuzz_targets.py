@@ -30,11 +30,10 @@ from bddtorque.base.entries import BadEntryError, decode, encode
 from bddtorque.base.errors import BddTorqueError
 from bddtorque.cli.state_files import column_names, read_states
 from bddtorque.compiler.pinning import load_plan
-from bddtorque.compiler.torque_ranges import resolve_spec
+from bddtorque.compiler.robot_draft import quantity_words
 from bddtorque.compiler.verify import verify
 from bddtorque.independent.checker import check_bytes
 from bddtorque.model.model import from_bytes, load, to_bytes
-from bddtorque.model.source import RobotSource
 from bddtorque.plan.plan_data import plan_from_plain
 from bddtorque.plan.reference import run_plan
 from bddtorque.robots import load_robot
@@ -175,26 +174,23 @@ def _states(formats: Sequence[Format], seed: int) -> Any:
 
 
 def _inputs(model: Any) -> list[Any]:
-    kinds = model.formats.inputs if isinstance(model.source, RobotSource) else [model.inputs]
+    kinds = model.formats.inputs if model.provenance.is_torque else [model.inputs]
     return [_states(list(formats), k) for k, formats in enumerate(kinds)]
 
 
 def _words(model: Any, kind: str) -> Any:
     given = _inputs(model)
-    if isinstance(model.source, RobotSource):
+    if model.provenance.is_torque:
         return model.evaluator(kind, "chosen" if kind == "words" else None).torque_words(*given)
     return model.evaluator(kind).words(*given[0].T)
 
 
 def _plainly(model: Any) -> Any:
     given = _inputs(model)
-    if isinstance(model.source, RobotSource):
-        names = [f"{kind}{j + 1}" for kind in ("q", "qd", "qdd") for j in range(given[0].shape[1])]
-    else:
-        names = list(model.input_names)
+    names = list(model.formats.words)
     columns = [column for each in given for column in each.T]
     found = run_plan(model.plan, model.tables, dict(zip(names, columns, strict=True)))
-    return np.stack(found, axis=1) if isinstance(model.source, RobotSource) else found[0]
+    return np.stack(found, axis=1) if model.provenance.is_torque else found[0]
 
 
 def check_robot(path: Path) -> None:
@@ -231,7 +227,7 @@ def check_spec(path: Path) -> None:
     if not spec.bare and from_toml(str(spec)) != spec:
         raise WrongError("a specification that is another one when written and read")
     spec, robot, _ = spec_and_robot(path, {})
-    resolve_spec(spec, robot).formats(robot)
+    quantity_words(spec, robot)
 
 
 def check_states(path: Path) -> None:

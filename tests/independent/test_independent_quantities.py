@@ -28,9 +28,9 @@ CASES: list[tuple[Any, str, str, dict[str, Any]]] = [
     ("planar2r", "kinematics", "integer", {}),
     ("scara", "jacobian", "float", {}),
     (RUBBING, "bias", "tables", {}),
-    (RUBBING, "law", "integer", {"gains": GAINS}),
+    (RUBBING, "computed_torque", "integer", {"gains": GAINS}),
     (SLIDING, "kinematics", "tables", {"position": MOTION["position"]}),
-    (SLIDING, "law", "float", {"gains": GAINS, **MOTION, "precision": "double"}),
+    (SLIDING, "computed_torque", "float", {"gains": GAINS, **MOTION, "precision": "double"}),
     (SLIDING, "torque", "float", {"payload": BOX, **MOTION}),
 ]
 EVERY: list[Any] = [
@@ -135,7 +135,7 @@ def test_a_difference_of_other_words_is_no_error_of_a_position():
 def test_a_broken_law_of_a_sliding_joint_ends_in_a_finding(path, value, monkeypatch):
     """Boxes of few positions are halved by the hundred thousand unless each of them counts."""
     monkeypatch.setattr(effort, "MOST_WORK", 1_000_000_000)
-    header, arrays = taken_apart(compiled(SLIDING, "law", "tables", {"gains": GAINS, **MOTION}))
+    header, arrays = taken_apart(compiled(SLIDING, "computed_torque", "tables", {"gains": GAINS, **MOTION}))
     last = check_bytes(signed(replaced(header, path, value), arrays))[-1]
     assert (last.name, last.passed) == ("dynamics", False) and " is proved" in last.detail
 

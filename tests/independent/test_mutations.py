@@ -81,7 +81,9 @@ FILES = {
         target="integer",
         torque="auto",
     ),
-    "arm's law": arm(bits=8, quantity="law", gains={"kp": [100.0, 50.0], "kv": 20.0}, torque="auto", target="float"),
+    "arm's law": arm(
+        bits=8, quantity="computed_torque", gains={"kp": [100.0, 50.0], "kv": 20.0}, torque="auto", target="float"
+    ),
     "arm's jacobian": arm(bits=6, quantity="jacobian", target="float"),
     "arm's masses": arm(bits=5, quantity="mass_matrix"),
     "floats": function(

@@ -139,7 +139,7 @@ def test_long_numbers_are_within_their_rounding():
 CASES = [
     ("planar2r", "torque", {"torque": 1000.0}),
     (RUBBING, "torque", {"torque": 1000.0}),
-    ("planar2r", "law", {"gains": GAINS}),
+    ("planar2r", "computed_torque", {"gains": GAINS}),
     (
         "planar2r",
         "mass_matrix",

@@ -258,7 +258,7 @@ def test_a_great_many_joints(section: str) -> None:
     elif section == "formats":
         header["formats"]["joint_names"] *= many
     else:
-        header["certificate"]["torques"] *= many
+        header["certificate"]["outputs"] *= many
     header["digest"] = sha256(b"")
     refused(written(header, arrays))
 

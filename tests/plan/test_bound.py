@@ -59,7 +59,7 @@ def arm(request):
 
 def true_units(model, q1):
     """Return the torques of planar2r in units over all words but q1's, from the paper's closed form in long doubles."""
-    arguments = model.source.arguments
+    arguments = model.formats.arguments
     names = ("q2", "qd1", "qd2", "qdd1", "qdd2")
     axes = np.ix_(*(np.arange(arguments[name].lowest, arguments[name].highest + 1) for name in names))
     q2, v1, v2, a1, a2 = (long_value(arguments[name], words) for name, words in zip(names, axes, strict=True))

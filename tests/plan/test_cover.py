@@ -15,7 +15,6 @@ from bddtorque.dynamics.graph import Graph
 from bddtorque.dynamics.term_trace import trace_terms
 from bddtorque.dynamics.terms import terms_of
 from bddtorque.dynamics.tracer import Tracer
-from bddtorque.model.source import RobotSource
 from bddtorque.plan.blocks import ProductBlock
 from bddtorque.plan.plan import Plan, check_widths
 from bddtorque.plan.wires import AngleSum, Input, Lookup, Product, Sum
@@ -30,8 +29,8 @@ def arm(bits, **options):
     """Return the graph of planar2r's terms, its arguments and its targets."""
     robot = bt.load_robot("planar2r")
     spec = load_spec("planar2r").with_options(bits=bits, **options)
-    source = RobotSource(robot, spec, spec.formats(robot))
-    return trace_terms(terms_of(robot)), source.arguments, output_targets(source)
+    formats, graph = spec.formats(robot), trace_terms(terms_of(robot))
+    return graph, formats.arguments, output_targets(formats, graph.output_names)
 
 
 def words_of(plan: Plan, wire: int) -> frozenset[str]:

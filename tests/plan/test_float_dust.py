@@ -78,7 +78,7 @@ def test_dust_of_a_robot_is_dropped_charged_and_told() -> None:
     assert all(check.passed for check in bt.verify(model))
     assert all(check.passed for check in check_bytes(to_bytes(model)))
     header, arrays = taken_apart(to_bytes(model))
-    for output in header["certificate"]["torques"]:  # the bound as it would be without the charge
+    for output in header["certificate"]["outputs"]:  # the bound as it would be without the charge
         output["parts"]["dropped"] = 0.0
         output["bound"] = sum(output["parts"].values()) * (1 + 1e-15)
     assert not all(check.passed for check in check_bytes(signed(header, arrays)))

@@ -266,9 +266,9 @@ def test_functions_in_integers() -> None:
         lambda x, a: x * x - 0.3 * x * np.sin(a), inputs=inputs, output=8, target="integer", chip="avr"
     )
     assert integer_plan(model).counts()["products"] == 2
-    assert from_bytes(to_bytes(model)).source.chip == "avr"
+    assert from_bytes(to_bytes(model)).provenance.chip == "avr"
     x, a = (each.reshape(-1) for each in np.meshgrid(np.arange(-32, 32), np.arange(-32, 32)))
-    word = model.function_source().output
+    (word,) = model.formats.results.values()
     value, angle = x * 2.0**-4, a * np.pi / 32
     true = (value**2 - 0.3 * value * np.sin(angle) - word.centre) / word.lsb
     assert np.abs(model.words(x, a) - np.clip(true, word.lowest, word.highest)).max() <= model.certificate.bound
@@ -277,7 +277,7 @@ def test_functions_in_integers() -> None:
     altered = to_bytes(replace(model, plan=replace(model.plan, target="tables")))
     assert not check_bytes(altered)[-1].passed
     with pytest.raises(BddTorqueError, match="chip must be"):
-        from_bytes(to_bytes(replace(model, source=replace(model.source, rules={"chip": 7}))))
+        from_bytes(to_bytes(replace(model, provenance=replace(model.provenance, rules={"chip": 7}))))
     with pytest.raises(BddTorqueError, match="chip is only valid for target 'integer', got 'tables'"):
         bt.compile_function(np.tanh, inputs={"x": (6, 2.0)}, output=8, chip="avr")
     with pytest.raises(BddTorqueError, match=r"function 'tanh', chip must be .*, got 'avrr'; did you mean 'avr'"):
@@ -294,7 +294,7 @@ def test_tables_of_functions_and_samples_on_a_chip() -> None:
     ]
     for tables, integers in pairs:
         assert np.array_equal(tables.words(np.arange(-32, 32)), integers.words(np.arange(-32, 32)))
-        assert (integers.plan.target, integers.source.chip) == ("integer", "avr")
+        assert (integers.plan.target, integers.provenance.chip) == ("integer", "avr")
         assert all(check.passed for check in bt.verify(integers))
         assert all(finding.passed for finding in check_bytes(to_bytes(integers)))
         assert c_files(integers).files == c_files(integers, chip="avr").files

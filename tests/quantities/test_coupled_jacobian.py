@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import shutil
 from functools import cache
 
@@ -11,13 +10,15 @@ import pytest
 
 import bddtorque as bt
 from bddtorque.assurance.gappa_proof import prove_with_gappa
-from bddtorque.compiler import quantity_draft
 from bddtorque.compiler.verify import verify
+from bddtorque.dynamics.quantities.jacobian import Jacobian
+from bddtorque.dynamics.quantity import ANY
 from bddtorque.independent import check_bytes
 from bddtorque.model.model import to_bytes
 from bddtorque.robots.parts import Follower, Frame, Joint, Link
 from bddtorque.robots.robot import Robot
 from bddtorque.sweeps import sweep_quantity
+from bddtorque.words.bounded import Interval
 
 TARGETS = ("float", "integer", "tables")
 ANGULAR_AT_ZERO = (0.0, -2.0, 1.0)
@@ -47,7 +48,7 @@ def jacobian(target: str) -> bt.Model:
 def test_the_sum_of_axes_is_neither_clipped_nor_outside_the_certificate(target: str) -> None:
     model = jacobian(target)
     found = model.value([0.0])[3:, 0]
-    words, proved = list(model.source.outputs.values())[3:], model.certificate.outputs[3:]
+    words, proved = list(model.formats.results.values())[3:], model.certificate.outputs[3:]
     for true, value, word, output in zip(ANGULAR_AT_ZERO, found, words, proved, strict=True):
         assert output.saturation == "cannot"
         assert word.span[0] <= true <= word.span[1], output.name
@@ -79,7 +80,7 @@ def test_gappa_accepts_it(target: str) -> None:
 def test_a_file_whose_range_is_that_of_one_axis_is_refused(target: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """As if columns were axes: the largest entry would be 1."""
     with monkeypatch.context() as patch:
-        patch.setattr(quantity_draft, "_jacobian_limits", lambda robot: [math.inf] * 3 + [1 + 1e-12] * 3)
+        patch.setattr(Jacobian, "known_ranges", lambda self, robot: [ANY] * 3 + [Interval(-1 - 1e-12, 1 + 1e-12)] * 3)
         clipped = bt.compile(coupled_arm(), quantity="jacobian", target=target, bits=8, workers=1, cache=None)
     assert clipped.certificate.outputs[4].saturation == "cannot"
     assert clipped.value([0.0])[4, 0] > -1.1  # it is -2

@@ -23,7 +23,7 @@ def test_compile_and_info_show_it(tmp_path, capsys):
     out = tmp_path / "law.bdt"
     gains = ["--gains", "kp=100", "--gains", "kv=20,15"]
     options = ["--target", "float", "--bits", "8", "--no-cache", "--workers", "1"]
-    assert main(["compile", "planar2r", "--quantity", "law", *gains, *options, "-o", str(out)]) == 0
+    assert main(["compile", "planar2r", "--quantity", "computed_torque", *gains, *options, "-o", str(out)]) == 0
     shown = capsys.readouterr().out
     assert "'law'" in shown and "q_desired:elbow" in shown
     assert main(["info", str(out), "--json"]) == 0

@@ -18,18 +18,18 @@ CASES = [
     ("mass_matrix", {}),
     ("kinematics", {}),
     ("jacobian", {}),
-    ("law", {"gains": GAINS, "bits": 3, "torque": "auto", "velocity": 1.0, "acceleration": 1.0}),
+    ("computed_torque", {"gains": GAINS, "bits": 3, "torque": "auto", "velocity": 1.0, "acceleration": 1.0}),
 ]
 
 
 def every_state(model: Model) -> tuple[dict[str, np.ndarray], np.ndarray]:
     """Return all words of all inputs by name, and the output words (states, outputs)."""
-    words = model.source.words
+    words = model.formats.words
     grids = np.meshgrid(*(np.arange(each.lowest, each.highest + 1) for each in words.values()), indexing="ij")
     columns = {name: grid.reshape(-1) for name, grid in zip(words, grids, strict=True)}
     arrays = {
         array.name: np.stack([columns[f"{array.name}{k}"] for k in range(1, len(array) + 1)], axis=1)
-        for array in model.arrays.inputs
+        for array in model.formats.inputs
     }
     return columns, model.evaluator("words").output_words(**arrays)
 

@@ -38,7 +38,7 @@ def test_a_single_state_is_the_row_of_a_batch(quantity: str, target: str, monkey
     model = model_of(quantity, target)
     one, many = model.evaluator(on_range="saturate"), model.evaluator(on_range="saturate")
     rng = np.random.default_rng(1)
-    arrays = model.arrays.inputs
+    arrays = model.formats.inputs
     values = {array.name: rng.normal(0, 4, (20, len(array))) for array in arrays}  # some beyond their ranges
     words = {
         array.name: rng.integers(

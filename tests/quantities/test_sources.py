@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from bddtorque.spec.quantities import QUANTITIES
 from strategies import random_robot
 
 import bddtorque as bt
 from bddtorque.compiler.verify import verify
+from bddtorque.dynamics.quantities import QUANTITIES
 from bddtorque.independent import check_bytes
 from bddtorque.model.model import to_bytes
 

@@ -17,7 +17,6 @@ from bddtorque.compiler.verify import verify
 from bddtorque.export.exporter import export_c
 from bddtorque.independent import check_bytes
 from bddtorque.model.model import from_bytes, to_bytes
-from bddtorque.model.quantity_truth import true_values
 from bddtorque.plan.float_plan import FloatPlan
 from bddtorque.plan.float_reference import run_float_plan
 from bddtorque.plan.reference import run_plan
@@ -46,12 +45,12 @@ def compiled(frame: str, quantity: str, target: str = "float", **options: Any) -
 def words_of(model: bt.Model, count: int) -> dict[str, np.ndarray]:
     """Return random words by the names of the plan's inputs."""
     rng = np.random.default_rng(count)
-    formats = {f"{each.name}{k}": word for each in model.arrays.inputs for k, word in enumerate(each, 1)}
+    formats = {f"{each.name}{k}": word for each in model.formats.inputs for k, word in enumerate(each, 1)}
     return {name: rng.integers(word.lowest, word.highest + 1, count) for name, word in formats.items()}
 
 
 def values_of(model: bt.Model, words: dict[str, np.ndarray], array: str) -> np.ndarray:
-    columns = [word.dequantise(words[f"{array}{k}"]) for k, word in enumerate(model.arrays[array], 1)]
+    columns = [word.dequantise(words[f"{array}{k}"]) for k, word in enumerate(model.formats[array], 1)]
     return np.stack(columns, axis=1)
 
 
@@ -64,10 +63,10 @@ def plain_words(model: bt.Model, words: dict[str, np.ndarray]) -> np.ndarray:
 def check_words(model: bt.Model, words: dict[str, np.ndarray], true: np.ndarray) -> None:
     """No word may be farther from pinocchio's value than is proved, nor may our own true values."""
     found = plain_words(model, words)
-    for k, (word, proved) in enumerate(zip(model.source.outputs.values(), model.certificate.outputs, strict=True)):
+    for k, (word, proved) in enumerate(zip(model.formats.results.values(), model.certificate.outputs, strict=True)):
         units = np.clip(word.units(true[:, k]), word.lowest, word.highest)
         assert np.abs(found[:, k] - units).max() <= proved.bound + 1e-6, proved.name
-    np.testing.assert_allclose(true_values(model.source, words), true, rtol=1e-9, atol=1e-9)
+    np.testing.assert_allclose(model.true_values(words), true, rtol=1e-9, atol=1e-9)
     assert model.certificate.faithful
 
 
@@ -120,7 +119,7 @@ def test_a_payload_of_a_link(quantity: str, payload: Any, target: str) -> None:
     if target == "tables" and quantity == "torque":
         pytest.skip("tables of so many words take minutes")
     model = compiled("tool", quantity, target, payload=payload)
-    if not model.named_arrays:  # torques of a fixed payload are an ordinary model: test_a_fixed_payload_in_torques
+    if model.provenance.is_torque:  # torques of a fixed payload are an ordinary model: test_a_fixed_payload_in_torques
         check_file(model)
         return
     words = words_of(model, 100)
@@ -129,7 +128,7 @@ def test_a_payload_of_a_link(quantity: str, payload: Any, target: str) -> None:
     rows = []
     for state in range(len(q)):
         if isinstance(payload, dict):
-            labels = model.arrays["payload"].labels
+            labels = model.formats["payload"].labels
             numbers = dict(zip(labels, values_of(model, words, "payload")[state], strict=True))
         else:
             mass, *centre = payload
@@ -177,7 +176,7 @@ def test_c_and_evaluators_give_the_words_of_the_plain_interpreter(target: str, t
     model = compiled("tool", "gravity", target, payload=BOX)
     words = words_of(model, 60)
     expected = plain_words(model, words)
-    rows = [np.stack([words[f"{each.name}{k}"] for k in range(1, len(each) + 1)], 1) for each in model.arrays.inputs]
+    rows = [np.stack([words[f"{each.name}{k}"] for k in range(1, len(each) + 1)], 1) for each in model.formats.inputs]
     for evaluator in (model, model.evaluator("parallel", processors=2)):
         np.testing.assert_array_equal(evaluator.words(*rows), expected)
     export_c(model, tmp_path / "c")
@@ -188,7 +187,7 @@ def test_c_and_evaluators_give_the_words_of_the_plain_interpreter(target: str, t
 def test_the_foot_of_a_quadruped() -> None:
     path = str(example_urdf("solo_description/robots/solo12.urdf"))
     model = bt.compile(path, quantity="kinematics", frame="FR_FOOT", target="float", cache=None)
-    q = model.arrays.q.dequantise(words_of(model, 1)["q1"] * np.ones((5, 12), dtype=np.int64))
+    q = model.formats.q.dequantise(words_of(model, 1)["q1"] * np.ones((5, 12), dtype=np.int64))
     arm = pin.buildModelFromUrdf(path)
     data = arm.createData()
     for state in q:
@@ -196,7 +195,7 @@ def test_the_foot_of_a_quadruped() -> None:
         pin.framesForwardKinematics(arm, data, np.array(order))
         foot = data.oMf[arm.getFrameId("FR_FOOT")]
         np.testing.assert_allclose(
-            model.value(state).position, foot.translation, atol=2 * model.arrays["position"][0].lsb
+            model.value(state).position, foot.translation, atol=2 * model.formats["position"][0].lsb
         )
     assert model.spec.frame == "FR_FOOT"
     check_file(model)

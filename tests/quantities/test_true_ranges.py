@@ -6,22 +6,21 @@ that it cannot saturate agrees with a truth that is clipped alike.
 
 from __future__ import annotations
 
-import math
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
-from bddtorque.model.quantity_truth import true_values
-from bddtorque.model.source import QuantitySource
-from bddtorque.spec.quantities import QUANTITIES
 from strategies import GEOMETRIES, random_rotation, random_tree
 
 import bddtorque as bt
 from bddtorque.base.plain import matrix, vector
-from bddtorque.compiler import quantity_draft
+from bddtorque.dynamics.quantities import QUANTITIES
+from bddtorque.dynamics.quantities.jacobian import Jacobian
+from bddtorque.dynamics.quantity import ANY
 from bddtorque.robots.parts import Frame
 from bddtorque.robots.robot import Robot
+from bddtorque.words.bounded import Interval
 
 STATES = 300
 TURN, SLIDE = "revolute", "prismatic"
@@ -60,7 +59,7 @@ def compiled(seed: int, quantity: str, target: str) -> bt.Model:
     options |= {name: size for name, size in (("velocity", 1.5), ("acceleration", 4.0)) if name in needed}
     if "torque" in needed:
         options["torque"] = "auto" if seed % 3 else 20.0  # some can saturate, and say how far
-    if quantity == "law":
+    if quantity == "computed_torque":
         options["gains"] = {"kp": 4.0, "kv": 3.0}
     return bt.compile(robot, quantity=quantity, workers=1, cache=None, **options)
 
@@ -69,7 +68,7 @@ def telling_words(model: bt.Model, seed: int) -> dict[str, np.ndarray]:
     """Return words by name, (N,): random ones, and combinations of ends, zeros and eighths of the range."""
     rng = np.random.default_rng([seed, 2])
     words = {}
-    for name, word in model.source.words.items():
+    for name, word in model.formats.words.items():
         even = rng.integers(word.lowest, word.highest, STATES, endpoint=True)
         special = rng.choice([word.highest, *range(word.lowest, word.highest, -word.lowest // 4)], STATES)
         words[name] = np.concatenate([even, special])
@@ -78,9 +77,9 @@ def telling_words(model: bt.Model, seed: int) -> dict[str, np.ndarray]:
 
 def true_outputs(model: bt.Model, words: dict[str, np.ndarray]) -> np.ndarray:
     """Return true values (N, outputs) in SI units, as they are."""
-    if isinstance(model.source, QuantitySource):
-        return true_values(model.source, words)
-    columns = [words[name] for name in model.source.words]
+    if not model.provenance.is_torque:
+        return model.true_values(words)
+    columns = [words[name] for name in model.formats.words]
     n = len(columns) // 3
     kinds = [np.stack(columns[k * n : (k + 1) * n], axis=1) for k in range(3)]
     values = (kind.dequantise(each) for kind, each in zip(model.formats.inputs, kinds, strict=True))
@@ -90,7 +89,7 @@ def true_outputs(model: bt.Model, words: dict[str, np.ndarray]) -> np.ndarray:
 def check_true_ranges(model: bt.Model, seed: int) -> None:
     words = telling_words(model, seed)
     true = true_outputs(model, words)
-    every = zip(true.T, model.source.outputs.values(), model.certificate.outputs, strict=True)
+    every = zip(true.T, model.formats.results.values(), model.certificate.outputs, strict=True)
     for values, word, proved in every:
         allowed = FLOAT_ERROR * max(1.0, np.abs(true).max())
         assert proved.low - allowed <= values.min() and values.max() <= proved.high + allowed, proved.name
@@ -116,7 +115,7 @@ def test_true_values_are_where_the_certificate_says(quantity: str, seed: int, ta
 def test_words_that_clip_a_sum_of_axes_are_seen(monkeypatch: pytest.MonkeyPatch) -> None:
     """What is checked above can fail: with the limit of one axis, a drive that turns the tip twice is clipped."""
     with monkeypatch.context() as patch:
-        patch.setattr(quantity_draft, "_jacobian_limits", lambda robot: [math.inf] * 3 + [1 + 1e-12] * 3)
+        patch.setattr(Jacobian, "known_ranges", lambda self, robot: [ANY] * 3 + [Interval(-1 - 1e-12, 1 + 1e-12)] * 3)
         clipped = compiled(0, "jacobian", "float")
     with pytest.raises(AssertionError, match="w"):
         check_true_ranges(clipped, 0)

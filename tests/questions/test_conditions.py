@@ -43,7 +43,7 @@ WHERE = [
 
 def brute(model: bt.Model, place: int, allowed: dict[str, tuple[int, int]]) -> np.ndarray:
     axes = []
-    for name, word in model.source.words.items():
+    for name, word in model.formats.words.items():
         first, last = allowed.get(name, (word.lowest, word.highest))
         axes.append([int(word.held(each)) if word.kind == "angle" else each for each in range(first, last + 1)])
     states = np.array(list(product(*axes)))
@@ -62,7 +62,7 @@ def test_answers_are_those_of_the_states_allowed(name: str, where: str) -> None:
     for answer in (top, bottom):
         for each, (first, last) in within.items():
             assert (answer.state[each] - first) % (1 << 3) <= last - first
-            assert answer.values[each] == float(model.source.words[each].dequantise(answer.state[each]))
+            assert answer.values[each] == float(model.formats.words[each].dequantise(answer.state[each]))
     count = reaching(model, "tau2", 5.0, where=where)
     assert (count.low, count.high, count.states) == (*[int((values >= 5.0).sum())] * 2, len(values))
 

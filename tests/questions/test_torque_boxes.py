@@ -30,8 +30,8 @@ def test_no_state_is_beyond_and_the_bound_is_close(name: str, where: str) -> Non
     within = words_within(model, where)
     rng = np.random.default_rng(1)
     words = [rng.integers(*within.get(each, (word.lowest, word.highest)), 20_000, endpoint=True)
-             for each, word in model.source.words.items()]  # fmt: skip
-    values = [word.dequantise(word.held(own)) for word, own in zip(model.source.words.values(), words, strict=True)]
+             for each, word in model.formats.words.items()]  # fmt: skip
+    values = [word.dequantise(word.held(own)) for word, own in zip(model.formats.words.values(), words, strict=True)]
     q, qd, qdd = np.split(np.stack(values, axis=1), 3, axis=1)
     tau = bt.inverse_dynamics(model.robot, q, qd, qdd)
     for place in range(tau.shape[1]):
@@ -42,7 +42,7 @@ def test_no_state_is_beyond_and_the_bound_is_close(name: str, where: str) -> Non
                 assert np.ptp(tau[:, place]) == 0.0
                 continue
             assert (direction * tau[:, place]).max() <= direction * found.bound
-            state = np.array([found.state[each] for each in model.source.words]).reshape(3, -1)
+            state = np.array([found.state[each] for each in model.formats.words]).reshape(3, -1)
             values = [kind.dequantise(own) for kind, own in zip(model.formats.inputs, state, strict=True)]
             at = bt.inverse_dynamics(model.robot, *values)[place]
             assert direction * at >= direction * found.bound - 0.02 * np.abs(tau[:, place]).max()
@@ -66,7 +66,7 @@ def test_coefficients_of_sums_of_angles_are_the_torque(name: str) -> None:
 
 
 def test_ends_of_inputs_hold_all_words() -> None:
-    words = ARMS["scara"].source.words
+    words = ARMS["scara"].formats.words
     within = {"q1": (-100, 37), "qd2": (-5, 3)}
     low, high = input_ends(words, within)
     for k, (name, word) in enumerate(words.items()):
@@ -196,7 +196,7 @@ def test_friction_counts_where_nothing_else_asks_for_the_velocity() -> None:
     model = bt.compile(robot, bits=12, target="float", torque=400.0)
     top = largest(model, "tau2", work=100)
     assert top.bound >= top.value > 110
-    search = torque_search(robot, model.source.words, 1, 1, {})
+    search = torque_search(robot, model.formats.words, 1, 1, {})
     assert search is not None and not search.run(1e-3, None, 0, lambda _: True)
     search.run(1e-3, None, 10_000, lambda _: True)
     assert search.bound >= top.value - model.certificate.torques[1].bound_si

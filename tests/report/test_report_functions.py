@@ -9,7 +9,6 @@ from browser import needs_chromium
 from report_pages import HOSTILE, data_of, read
 
 import bddtorque as bt
-from bddtorque.model.output_truth import true_units
 from bddtorque.report.report import report_page
 
 FRICTION = bt.Friction(viscous=2.0, coulomb=(3.0, 4.0), static=(6.0, 5.0), stribeck_velocity=0.1)
@@ -45,7 +44,7 @@ MODELS = {
     ),
     "gravity": lambda: bt.compile("planar2r", bits=6, quantity="gravity", workers=1),
     "law in integers": lambda: bt.compile(
-        "planar2r", bits=8, quantity="law", gains={"kp": 4.0, "kv": 4.0}, target="integer", workers=1
+        "planar2r", bits=8, quantity="computed_torque", gains={"kp": 4.0, "kv": 4.0}, target="integer", workers=1
     ),
     "mass matrix": lambda: bt.compile("planar2r", bits=8, quantity="mass_matrix", target="float", workers=1),
 }
@@ -66,17 +65,17 @@ def page_of(name: str) -> bytes:
 def some_words(model: bt.Model, count: int = 150) -> np.ndarray:
     """Return input words (N, inputs), some of them out of range."""
     rng = np.random.default_rng(3)
-    words = list(model.source.words.values())
+    words = list(model.formats.words.values())
     wild = [rng.choice([word.lowest - 3, word.lowest, 0, word.highest, word.highest + 5], 40) for word in words]
     inside = [rng.integers(word.lowest, word.highest, count, endpoint=True) for word in words]
     return np.concatenate([np.stack(inside, axis=1), np.stack(wild, axis=1)])
 
 
 def evaluated(model: bt.Model, words: np.ndarray) -> list[list[int]]:
-    if model.named_arrays is None:
+    if model.provenance.robot is None:
         return np.asarray(model.words(*words.T))[:, None].tolist()
-    ends = np.cumsum([len(array) for array in model.arrays.inputs])[:-1]
-    named = {array.name: part for array, part in zip(model.arrays.inputs, np.split(words, ends, axis=1), strict=True)}
+    ends = np.cumsum([len(array) for array in model.formats.inputs])[:-1]
+    named = {array.name: part for array, part in zip(model.formats.inputs, np.split(words, ends, axis=1), strict=True)}
     return model.evaluator().output_words(**named).tolist()
 
 
@@ -95,10 +94,10 @@ def test_the_page_gives_the_words_of_the_evaluator_and_the_true_value(opened, na
         assert page.run("document.getElementById('tau1-true').textContent") == "–"
         assert page.run("document.getElementById('map-show').options.length") == 2
         return
-    held = np.stack([word.held(column) for word, column in zip(model.source.words.values(), words.T, strict=True)])
+    held = np.stack([word.held(column) for word, column in zip(model.formats.words.values(), words.T, strict=True)])
     found = page.run(f"{states}.map((s) => bddtorque.truth(...bddtorque.valuesOf(bddtorque.data.formats, s)))")
-    units = [word.units(np.array(found)[:, k]) for k, word in enumerate(model.source.outputs.values())]
-    wanted = true_units(model, dict(zip(model.source.words, held, strict=True)))
+    units = [word.units(np.array(found)[:, k]) for k, word in enumerate(model.formats.results.values())]
+    wanted = model.true_units(dict(zip(model.formats.words, held, strict=True)))
     np.testing.assert_allclose(np.stack(units, axis=1), wanted, rtol=0, atol=1e-6)
 
 

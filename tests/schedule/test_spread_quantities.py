@@ -8,17 +8,16 @@ from typing import Any
 
 import numpy as np
 import pytest
-from bddtorque.model.source import FunctionSource, RobotSource
-from bddtorque.spec.quantities import QUANTITIES
 from carried_out import run_schedule
 
 import bddtorque as bt
+from bddtorque.dynamics.quantities import QUANTITIES
 from bddtorque.evaluate import kinds as kinds_module
 from bddtorque.evaluate.spreading import Way, schedule_model, tasks_of
 from bddtorque.export.one_bit_exporter import export_one_bit
 
 OPTIONS: dict[str, dict[str, Any]] = {
-    "law": {"gains": {"kp": 30.0, "kv": 8.0}},
+    "computed_torque": {"gains": {"kp": 30.0, "kv": 8.0}},
     "payload": {"quantity": "gravity", "payload": {"mass": [0, 2], "com": [[0, 0.1], 0, 0], "runtime": True}},
 }
 SUBJECTS = (*QUANTITIES, "payload", "function")
@@ -36,7 +35,7 @@ def model_of(subject: str) -> bt.Model:
 
 def random_words(model: bt.Model, count: int) -> dict[str, np.ndarray]:
     """Return words by the names of the plan's inputs."""
-    rng, words = np.random.default_rng(3), model.source.words
+    rng, words = np.random.default_rng(3), model.formats.words
     return {name: rng.integers(word.lowest, word.highest, count, endpoint=True) for name, word in words.items()}
 
 
@@ -45,10 +44,10 @@ def evaluated(evaluator: bt.Evaluator, words: dict[str, np.ndarray]) -> np.ndarr
     arrays: dict[str, list[np.ndarray]] = {}
     for name, word in words.items():
         arrays.setdefault(name.rstrip("0123456789"), []).append(word)
-    if isinstance(evaluator.model.source, FunctionSource):
+    if evaluator.model.provenance.robot is None:
         return np.asarray(evaluator.words(*words.values()))[:, None]
     stacked = {name: np.stack(own, axis=1) for name, own in arrays.items()}
-    if isinstance(evaluator.model.source, RobotSource):
+    if evaluator.model.provenance.is_torque:
         return np.asarray(evaluator.torque_words(*stacked.values()))
     return np.asarray(evaluator.output_words(**stacked))
 

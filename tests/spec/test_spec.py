@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from bddtorque.base.errors import BddTorqueError
-from bddtorque.compiler.torque_ranges import resolve_spec
+from bddtorque.compiler.robot_draft import quantity_words
 from bddtorque.robots import Joint, Link, Robot, load_robot
 from bddtorque.spec import InputBits, JointSpec, Payload, Ranges, Spec, assume_missing, from_toml, load_spec, spec_names
 from bddtorque.spec.resolve import stated_joints
@@ -64,7 +64,7 @@ def test_the_example_in_the_documentation_loads() -> None:
     text = (ROOT / "docs" / "spec.md").read_text(encoding="utf-8")
     (example,) = re.findall(r"```toml\n(.*?)```", text, re.DOTALL)
     spec = from_toml(example, "docs/spec.md")
-    formats = resolve_spec(spec, load_robot("scara")).formats(load_robot("scara"))
+    _, formats, _, _ = quantity_words(spec, load_robot("scara"))
     assert formats.tau.bits == (12, 12, 10, 12)
     assert formats.q.bits == (14, 14, 14, 14)
     assert formats.qdd.bits == (12, 12, 12, 10)
