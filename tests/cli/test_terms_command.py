@@ -1,6 +1,7 @@
 """`terms`: every term of a robot, what a model spends on each, and drawings of their diagrams."""
 
 import json
+from types import SimpleNamespace
 from xml.etree import ElementTree
 
 import numpy as np

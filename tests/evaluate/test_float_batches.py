@@ -12,7 +12,7 @@ import bddtorque as bt
 from bddtorque.evaluate import float_batches
 from bddtorque.evaluate.float_batches import FloatBatches, float_calls, pattern_of
 from bddtorque.words.formats import LARGEST_TURNS, TURN, Format
-from bddtorque.words.interface import WordArray
+from bddtorque.words.interface import word_vector
 from bddtorque.words.kernels import pack
 
 ANGLES = st.builds(
@@ -39,7 +39,7 @@ def values_of(word, seed):
 
 @given(st.lists(ANGLES | RANGES, min_size=1, max_size=4), st.integers(0, 1000))
 def test_words_and_counts_are_those_of_the_formats(words, seed):
-    formats = WordArray("positions", tuple(words))
+    formats = word_vector("q", [f"q{k}" for k in range(len(words))], words)
     columns = [values_of(word, seed) for word in words]
     values = np.stack([np.resize(each, max(map(len, columns))) for each in columns], axis=1)
     expected, outside = formats.quantise_counted(values)
@@ -56,7 +56,7 @@ def test_words_and_counts_are_those_of_the_formats(words, seed):
 @pytest.mark.parametrize("bad", [math.nan, math.inf, -math.inf, 2.1 * LARGEST_TURNS * math.pi])
 @pytest.mark.parametrize("place", [0, 69])
 def test_what_has_no_word_is_refused(kind, bad, place):
-    formats = WordArray("positions", (Format(kind, 8, -1.0, 1.0),))
+    formats = word_vector("q", ["q1"], (Format(kind, 8, -1.0, 1.0),))
     values = np.zeros((70, 1))
     values[place] = bad
     counts = np.zeros(1, dtype=np.int64)

@@ -362,10 +362,10 @@ def test_friction_is_in_the_bias_and_not_in_gravity():
     robot = bt.load_robot("planar2r").with_friction({"shoulder": bt.Friction(viscous=2.0, coulomb=3.0)})
     ranges = {"bits": 10, "cache": None, "torque": "auto", "velocity": 3.0, "target": "integer"}
     bias = bt.compile(robot, quantity="bias", **ranges)
-    check_words = {"q1": 20, "q2": -30, "qd1": bias.arrays.qd[0].quantise(1.0), "qd2": 0}
+    check_words = {"q1": 20, "q2": -30, "qd1": bias.formats.qd[0].quantise(1.0), "qd2": 0}
     named = {name: np.array([word]) for name, word in check_words.items()}
-    plain = true_values(bt.compile("planar2r", quantity="bias", **ranges).source, named)
-    unit = bias.arrays["tau"][0].lsb
+    plain = bt.compile("planar2r", quantity="bias", **ranges).true_values(named)
+    unit = bias.formats["tau"][0].lsb
     assert abs(plain_words(bias, named)[0, 0] * unit - plain[0, 0] - 5.0) < 2 * unit
     gravity = bt.compile(robot, quantity="gravity", **ranges)
     assert not any(block.to_plain()["kind"] == "law" for block in gravity.plan.blocks)

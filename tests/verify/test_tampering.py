@@ -24,7 +24,6 @@ from bddtorque.proof.certificate import Certificate
 from bddtorque.proof.proved_bound import Parts
 from bddtorque.robots.parts import Link
 from bddtorque.robots.robot import Robot
-from bddtorque.words.interface import WordArray
 
 SAMPLES = [{"bits": 2}, {"bits": 3, "source": "recursive"}, {"bits": 3, "accuracy": "paper"}, {"bits": 4, "torque": 20}]
 
@@ -220,7 +219,7 @@ def test_one_end_of_a_format(model: bt.Model, data: st.DataObject) -> None:
     name, factor = data.draw(st.sampled_from(["low", "high"])), data.draw(st.sampled_from([0.5, 1 + 1e-12, 2.0]))
     words = list(getattr(model.formats, quantity))
     words[joint] = replace(words[joint], **{name: getattr(words[joint], name) * factor})
-    formats = replace(model.formats, **{quantity: WordArray(getattr(model.formats, quantity).name, tuple(words))})
+    formats = with_array(model.formats, replace(model.formats[quantity], words=tuple(words)))
     assert found(with_source(model, formats=formats)) == ["plan"]
 
 

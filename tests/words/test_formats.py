@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from bddtorque.base.errors import BddTorqueError
 from bddtorque.words import kernels
 from bddtorque.words.formats import LARGEST_TURNS, TURN, Format
-from bddtorque.words.interface import Interface, WordArray, interface_from_plain
+from bddtorque.words.interface import Interface, interface_from_plain, word_vector
 
 BITS = st.integers(2, 24)
 SIGNS = st.sampled_from([1, -1])
@@ -45,7 +45,7 @@ def exactly(word: Format, value: int) -> mpmath.mpf:
 
 
 def compiled(word: Format, x: np.ndarray) -> tuple[np.ndarray, int]:
-    packed = kernels.pack(WordArray("words", (word,)))
+    packed = kernels.pack(word_vector("words", ["word"], (word,)))
     words, outside = zip(*(kernels.quantise_value(float(value), packed, 0) for value in x), strict=True)
     return np.array(words), sum(outside)
 
@@ -226,11 +226,12 @@ def test_nonsense_formats_are_refused(fields: dict[str, object], message: str) -
 
 
 def arm() -> Interface:
-    q = WordArray("positions", (Format("angle", 8, -3.0, 3.0), Format("range", 10, 0.0, 0.5, -1, 0.25)))
-    qd = WordArray("velocities", (Format("range", 8, -1.0, 1.0), Format("range", 9, -2.0, 2.0)))
-    qdd = WordArray("accelerations", qd.joints)
-    tau = WordArray("torques", (Format("range", 12, -200.0, 200.0), Format("range", 12, -100.0, 100.0)))
-    return Interface(("turn", "slide"), q, qd, qdd, tau)
+    joints = ("turn", "slide")
+    q = word_vector("q", joints, (Format("angle", 8, -3.0, 3.0), Format("range", 10, 0.0, 0.5, -1, 0.25)))
+    qd = word_vector("qd", joints, (Format("range", 8, -1.0, 1.0), Format("range", 9, -2.0, 2.0)))
+    qdd = word_vector("qdd", joints, qd.words)
+    tau = word_vector("tau", joints, (Format("range", 12, -200.0, 200.0), Format("range", 12, -100.0, 100.0)))
+    return Interface((q, qd, qdd), (tau,))
 
 
 def test_joint_formats() -> None:
