@@ -14,9 +14,8 @@ import numpy.typing as npt
 from bddtorque.base.errors import BddTorqueError
 from bddtorque.model.quantity_truth import true_values
 from bddtorque.model.source import FunctionSource, QuantitySource, RobotSource, Source, with_source
-from bddtorque.plan.bound import BlockFacts, OutputBound, compose, planned_facts
-from bddtorque.plan.float_bound import compose_floats
-from bddtorque.plan.float_plan import AnyPlan, FloatPlan
+from bddtorque.plan.bound import BlockFacts, OutputBound, compose_bounds, planned_facts
+from bddtorque.plan.plan import Plan
 from bddtorque.plan.table import Table
 from bddtorque.proof.certificate import Certificate
 from bddtorque.proof.proved_bound import ROBOT, Parts, ProvedBound, Saturation
@@ -36,7 +35,7 @@ class Draft:
     """A plan, before its tables are made, and all that its proof needs besides them."""
 
     source: Source  # the robot or the function, with its words
-    plan: AnyPlan  # what is computed
+    plan: Plan  # what is computed
     # how far the compiled function itself can be from the true one, for each output, in units
     arithmetic: tuple[float, ...]
     relative_to: str = ROBOT  # what the certificate will be relative to
@@ -56,11 +55,11 @@ class Draft:
     def bounds(self, facts: Sequence[BlockFacts] | None = None) -> list[OutputBound]:
         """Return what the errors of the blocks amount to, output by output; those that were planned unless given."""
         known = planned_facts(self.plan.blocks) if facts is None else facts
-        if isinstance(self.plan, FloatPlan):
-            found = compose_floats(self.plan, known)
-            charges = self.dropped or (0.0,) * len(found)
-            return [replace(bound, dropped=charge) for bound, charge in zip(found, charges, strict=True)]
-        return compose(self.plan, {name: argument.scale for name, argument in self.source.arguments.items()}, known)
+        scales = {name: argument.scale for name, argument in self.source.arguments.items()}
+        bounds = compose_bounds(self.plan, scales, known)
+        if not self.dropped:
+            return bounds
+        return [replace(bound, dropped=charge) for bound, charge in zip(bounds, self.dropped, strict=True)]
 
 
 def target_of(word: Format, name: str) -> Target:

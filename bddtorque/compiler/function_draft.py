@@ -27,7 +27,6 @@ from bddtorque.model.exhaustive import grid_values
 from bddtorque.model.model import Model
 from bddtorque.model.source import FunctionSource
 from bddtorque.plan.blocks import Block, FunctionBlock, GivenBlock, LawBlock
-from bddtorque.plan.float_plan import AnyPlan
 from bddtorque.plan.plan import Plan, check_widths
 from bddtorque.plan.table import Table
 from bddtorque.plan.wires import Input, Lookup, Output, Wire
@@ -107,7 +106,7 @@ class Request:
 
     def draft(
         self,
-        plan: AnyPlan,
+        plan: Plan,
         output: Format,
         relative_to: str,
         arithmetic: float = 0.0,

@@ -15,8 +15,8 @@ from bddtorque.compiler.torque_ranges import round_up, with_room
 from bddtorque.dynamics.coupling import refuse_ambiguous_turns
 from bddtorque.model.quantity_words import difference_names, input_arrays, law_gains, output_arrays
 from bddtorque.model.source import QuantitySource, RobotSource
-from bddtorque.plan.float_plan import AnyPlan, FloatPlan
-from bddtorque.plan.wires import AngleSum, Input
+from bddtorque.plan.plan import Plan
+from bddtorque.plan.wires import AngleSum, Input, Wire
 from bddtorque.proof.proved_bound import QUANTITY
 from bddtorque.proof.torque_reach import MARGIN, MOST_JOINTS_IN_TERMS
 from bddtorque.robots.robot import Robot
@@ -177,12 +177,12 @@ def joint_frictions(source: RobotSource | QuantitySource) -> list[LawTerm]:
     return found
 
 
-def _with_differences(plan: AnyPlan, differences: Mapping[str, tuple[str, str]]) -> AnyPlan:
+def _with_differences(plan: Plan, differences: Mapping[str, tuple[str, str]]) -> Plan:
     """Return a plan in which inputs that are differences of two angle words are made of them: sums that wrap."""
-    wires: list[object] = []
+    wires: list[Wire] = []
     places: dict[int, int] = {}
 
-    def place_of(wire: object) -> int:
+    def place_of(wire: Wire) -> int:
         if wire not in wires:
             wires.append(wire)
         return wires.index(wire)
@@ -197,7 +197,5 @@ def _with_differences(plan: AnyPlan, differences: Mapping[str, tuple[str, str]])
             places[old] = len(wires)
             wires.append(wire.moved(places))
     outputs = tuple(output.moved(places) for output in plan.outputs)
-    moved = replace(plan, wires=tuple(wires), outputs=outputs)  # type: ignore[arg-type]
-    if isinstance(moved, FloatPlan):
-        return moved
+    moved = replace(plan, wires=tuple(wires), outputs=outputs)
     return replace(moved, exact={places.get(key, key): each.moved(places) for key, each in moved.exact.items()})

@@ -12,7 +12,7 @@ from bddtorque.compiler.quantity_draft import draft_of_quantity, joint_frictions
 from bddtorque.compiler.torque_ranges import resolve_spec
 from bddtorque.dynamics.coupling import refuse_ambiguous_turns
 from bddtorque.model.source import RobotSource
-from bddtorque.plan.float_plan import FloatPlan
+from bddtorque.plan.plan import Plan
 from bddtorque.robots.robot import Robot
 from bddtorque.spec import InputBits, Spec
 from bddtorque.targets.builder import Target
@@ -45,7 +45,7 @@ def draft_of_robot(spec: Spec, robot: Robot) -> Draft:
     return Draft(source, planned.plan, planned.errors, dropped=planned.dropped, dust=planned.dust)
 
 
-def plan_in_doubles(source: RobotSource) -> FloatPlan:
+def plan_in_doubles(source: RobotSource) -> Plan:
     """Return the recursion of a robot, without friction, in double precision."""
     origin = from_recursion(source.robot)
     targets = output_targets(source)

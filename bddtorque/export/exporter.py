@@ -28,7 +28,6 @@ from bddtorque.export.folder import check_folder, with_manifest, write_folder
 from bddtorque.export.selftest import check_exported, check_vectors, selftest_text
 from bddtorque.model.model import Model
 from bddtorque.model.source import RobotSource
-from bddtorque.plan.float_plan import FloatPlan
 from bddtorque.plan.wires import Input
 from bddtorque.spec.chips import Chip, chip_named
 from bddtorque.spec.resolve import ANY_CHIP
@@ -286,7 +285,7 @@ def c_files(
 
 def _steps(model: Model, chip: Chip, interface: Interface) -> Steps:
     """Return the statements from input words to output words."""
-    if isinstance(model.plan, FloatPlan):
+    if model.plan.in_floats:
         wires = ((k, wire) for k in model.plan.read if isinstance(wire := model.plan.wires[k], Input))
         words = {wire.name: Value(f"w{k}", word_range(32), 32) for k, wire in wires}
         return float_steps(model.plan, take_inputs(interface, words), interface)

@@ -24,7 +24,6 @@ from bddtorque.export.verilog_tables import is_block, memory_blocks, memory_text
 from bddtorque.export.verilog_testbench import testbench_text, vectors_text
 from bddtorque.export.verilog_text import ModuleWriter, Ports
 from bddtorque.model.model import Model
-from bddtorque.plan.float_plan import FloatPlan
 
 
 @dataclass(frozen=True)
@@ -158,7 +157,7 @@ def verilog_files(
     """
     check_exported(model)
     plan = model.plan
-    if isinstance(plan, FloatPlan):
+    if plan.in_floats:
         raise BddTorqueError(
             f"Verilog needs a model for target 'integer' or 'tables', and '{model.name:.60}' is in floats: "
             "compile with --target integer --chip fpga"

@@ -33,8 +33,7 @@ from bddtorque.model.source import (
 )
 from bddtorque.plan.bdd import Diagram
 from bddtorque.plan.blocks import Block, GivenBlock, output_format
-from bddtorque.plan.float_plan import TARGET, AnyPlan, float_plan_from_plain
-from bddtorque.plan.plan_data import plan_from_plain
+from bddtorque.plan.plan import Plan, plan_from_plain
 from bddtorque.plan.table import Table, word_dtype
 from bddtorque.proof.certificate import Certificate, certificate_from_plain
 
@@ -64,10 +63,10 @@ READERS: dict[type[Source], Callable[[dict[str, Any], str], Source]] = {
     QuantitySource: quantity_source_from_plain,
     FunctionSource: function_source_from_plain,
 }
-Contents = tuple[Source, AnyPlan, tuple[Table, ...], tuple[Diagram, ...], Certificate]
+Contents = tuple[Source, Plan, tuple[Table, ...], tuple[Diagram, ...], Certificate]
 
 
-def sections(source: Source, plan: AnyPlan, certificate: Certificate, tables: Sequence[Table]) -> dict[str, Any]:
+def sections(source: Source, plan: Plan, certificate: Certificate, tables: Sequence[Table]) -> dict[str, Any]:
     """Return all that the digest covers as plain data, by the names of a file's sections."""
     return {
         **source.to_plain(),
@@ -88,7 +87,7 @@ def encode(
     }
     header = {
         "format": next(magic for magic, kind in MAGIC.items() if isinstance(source, kind)),
-        "version": _version(source, defining["plan"]["target"]),
+        "version": _version(source, "precision" in defining["plan"]),
         "package": package,
         "digest": digests[0],
         "diagram_digest": digests[1],
@@ -107,14 +106,14 @@ def encode(
     return pack({HEADER: text, **arrays})
 
 
-def _version(source: Source, target: str) -> int:
+def _version(source: Source, in_floats: bool) -> int:
     """Return the first version of the format that knows what a file holds.
 
     5: the tip of a tree, or of a chain where it is not at the end, and followers by a fraction of an angle;
     4: quantities; 3: trees and followers; 2: plans in floats.
     """
     if isinstance(source, FunctionSource):
-        return 2 if target == TARGET else 1
+        return 2 if in_floats else 1
     robot, spec = source.robot, source.spec
     at_tip = spec.payload is not None or robot.payload is not None or spec.quantity in ("kinematics", "jacobian")
     fractions = any(each.joint.revolute and each.multiplier % 1 for each in robot.followers)
@@ -124,7 +123,7 @@ def _version(source: Source, target: str) -> int:
         return 4
     if not robot.serial:
         return 3
-    return 2 if target == TARGET else 1
+    return 2 if in_floats else 1
 
 
 def decode(data: bytes, where: str, memory: int) -> tuple[Contents, dict[str, Any]]:
@@ -136,7 +135,7 @@ def decode(data: bytes, where: str, memory: int) -> tuple[Contents, dict[str, An
     entries = unpack(data, where)
     header = _header(entries, where)
     source: Source = READERS[MAGIC[header["format"]]](header, where)
-    plan = _plan(header, where)
+    plan = plan_from_plain(header["plan"], f"{where}, plan")
     certificate = certificate_from_plain(header["certificate"], source.kind, f"{where}, certificate")
     _check_words(source, plan, certificate, where)
     tables, diagrams = _blocks(plan, header, entries, where, memory)
@@ -144,13 +143,6 @@ def decode(data: bytes, where: str, memory: int) -> tuple[Contents, dict[str, An
         if isinstance(block, GivenBlock) and block.table != found.content_key:
             raise BddTorqueError(f"{where}, block {k}: the table is not the one that the plan names")
     return (source, plan, tables, diagrams, with_source(certificate, source)), header
-
-
-def _plan(header: dict[str, Any], where: str) -> AnyPlan:
-    plain = of_type(header["plan"], dict, f"{where}, plan")
-    if plain.get("target") != TARGET:
-        return plan_from_plain(plain, f"{where}, plan")
-    return float_plan_from_plain(plain, f"{where}, plan")
 
 
 def _header(entries: dict[str, bytes], where: str) -> dict[str, Any]:
@@ -197,7 +189,7 @@ def _no_number(text: str) -> float:
 
 
 def _blocks(
-    plan: AnyPlan, header: dict[str, Any], entries: dict[str, bytes], where: str, memory: int
+    plan: Plan, header: dict[str, Any], entries: dict[str, bytes], where: str, memory: int
 ) -> tuple[tuple[Table, ...], tuple[Diagram, ...]]:
     """Return the tables and the diagrams of all blocks."""
     _check_memory(plan.blocks, memory, where)
@@ -227,7 +219,7 @@ def _block(place: int, block: Block, key: object, entries: dict[str, bytes], whe
     return expanded, diagram
 
 
-def _check_words(source: Source, plan: AnyPlan, certificate: Certificate, where: str) -> None:
+def _check_words(source: Source, plan: Plan, certificate: Certificate, where: str) -> None:
     """Refuse a plan or a certificate of other words than those of the source."""
     bounded = tuple(output.name for output in certificate.outputs)
     if bounded != tuple(source.outputs) or len(plan.outputs) != len(bounded):

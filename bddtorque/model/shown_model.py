@@ -9,7 +9,7 @@ from bddtorque.base.shown_tables import html_table
 from bddtorque.base.sizes import counted
 from bddtorque.model.source import FunctionSource, QuantitySource, RobotSource, Source
 from bddtorque.plan.bdd import Diagram
-from bddtorque.plan.float_plan import AnyPlan
+from bddtorque.plan.plan import Plan
 from bddtorque.plan.table import Table
 from bddtorque.proof.certificate import Certificate
 from bddtorque.words import Format
@@ -17,7 +17,7 @@ from bddtorque.words import Format
 
 def main_figures(
     source: Source,
-    plan: AnyPlan,
+    plan: Plan,
     tables: Sequence[Table],
     diagrams: Sequence[Diagram],
     certificate: Certificate,
@@ -61,7 +61,7 @@ def one_line_of(source: Source, tables: Sequence[Table], certificate: Certificat
 
 def html_of(
     source: Source,
-    plan: AnyPlan,
+    plan: Plan,
     tables: Sequence[Table],
     diagrams: Sequence[Diagram],
     certificate: Certificate,

@@ -14,9 +14,8 @@ from typing import Any, ClassVar
 
 from bddtorque.base.errors import BddTorqueError
 from bddtorque.base.plain import listed, of_type, plain_of, real, table
-from bddtorque.dynamics.graph import Graph
+from bddtorque.dynamics.graph import Graph, graph_from_plain
 from bddtorque.model.quantity_words import difference_names
-from bddtorque.plan.plan_data import graph_from_plain
 from bddtorque.proof.certificate import Certificate
 from bddtorque.proof.torque_extents import torque_ranges
 from bddtorque.robots.robot import Robot
@@ -288,6 +287,6 @@ def function_source_from_plain(header: dict[str, Any], where: str) -> FunctionSo
         inputs,
         format_from_plain(given["output"], f"{where}, output"),
         real(given["accuracy"], f"{where}, accuracy"),
-        None if graph is None else graph_from_plain(graph, set(names), f"{where}, graph"),
+        None if graph is None else graph_from_plain(graph, f"{where}, graph", names),
         rules,
     )

@@ -12,7 +12,7 @@ from typing import Any
 
 from bddtorque.model.source import FunctionSource, QuantitySource
 from bddtorque.plan.bdd import Diagram
-from bddtorque.plan.float_plan import AnyPlan
+from bddtorque.plan.plan import Plan
 from bddtorque.plan.table import Table
 from bddtorque.plan.wires import Input
 from bddtorque.words import Format, Formats, JointFormats
@@ -26,14 +26,14 @@ class Arm:
     """What an evaluator runs."""
 
     formats: Formats
-    plan: AnyPlan
+    plan: Plan
     tables: Sequence[Table]
     diagrams: Sequence[Diagram]
     memory: int
 
 
 def word_arm(
-    source: FunctionSource | QuantitySource, plan: AnyPlan, tables: Sequence[Table], diagrams: Sequence[Diagram]
+    source: FunctionSource | QuantitySource, plan: Plan, tables: Sequence[Table], diagrams: Sequence[Diagram]
 ) -> Arm:
     """Return what takes words by name as an arm."""
     places = {name: f"q{k}" for k, name in enumerate(source.words, 1)}

@@ -13,7 +13,7 @@ from bddtorque.base.errors import BddTorqueError
 from bddtorque.model.model import Model
 from bddtorque.model.source import FunctionSource, QuantitySource, RobotSource
 from bddtorque.plan.blocks import FunctionBlock, GivenBlock, LawBlock, ProductBlock, SquareBlock
-from bddtorque.plan.bound import compose, planned_facts
+from bddtorque.plan.bound import compose_bounds, planned_facts
 from bddtorque.plan.wires import Input
 from bddtorque.questions.answers import LargestError
 from bddtorque.questions.conditions import Conditions, said, state_units, state_values, words_within
@@ -139,7 +139,7 @@ def _term_bound(model: Model, asked: WordSubject) -> float:
     output = model.word_plan(ASKING).outputs[asked.place]
     plan = replace(asked.plan, outputs=(replace(output, parts=asked.output.parts),))
     scales = {name: argument_of(word).scale for name, word in model.source.words.items()}
-    (bound,) = compose(plan, scales, planned_facts(plan.blocks))
+    (bound,) = compose_bounds(plan, scales, planned_facts(plan.blocks))
     arithmetic = model.certificate.torques[asked.place].parts.arithmetic
     return (bound.total - bound.final_rounding + arithmetic) * (1 + 1e-9)
 

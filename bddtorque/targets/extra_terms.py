@@ -13,7 +13,8 @@ import numpy as np
 
 from bddtorque.base.errors import BddTorqueError
 from bddtorque.plan.blocks import LawBlock
-from bddtorque.plan.plan import MOST_BITS, Plan, check_widths
+from bddtorque.plan.fields import MAX_BITS
+from bddtorque.plan.plan import Plan, check_widths
 from bddtorque.plan.wires import Input, Lookup, Wire
 from bddtorque.words.argument import Argument
 from bddtorque.words.bounded import Bounded
@@ -61,6 +62,6 @@ def _block(law: Law, argument: Argument, lsb: Fraction) -> LawBlock:
         raise BddTorqueError(f"plan: a term of kind {law.kind} must be of a word with a range, got an angle")
     value = law.bounded([found])
     low, high = float(np.min(value.value - value.radius)), float(np.max(value.value + value.radius))
-    if Fraction(max(abs(low), abs(high))) >= lsb * (1 << MOST_BITS):
+    if Fraction(max(abs(low), abs(high))) >= lsb * (1 << MAX_BITS):
         raise BddTorqueError(f"plan: a term of kind {law.kind} is too large for its torque: use a wider range")
     return LawBlock(law, (argument,), lsb, *nearest_words(low, high, lsb))

@@ -9,7 +9,6 @@ from typing import NamedTuple
 from bddtorque.base.errors import BddTorqueError
 from bddtorque.dynamics.graph import Graph
 from bddtorque.dynamics.node_ranges import node_ranges
-from bddtorque.plan.float_plan import AnyPlan
 from bddtorque.plan.plan import Plan
 from bddtorque.plan.plan_operations import native_operations
 from bddtorque.proof.folding import folding_errors
@@ -41,7 +40,7 @@ class TracedOutputs:
 class Planned(NamedTuple):
     """A plan, and how far what it computes can be from the true outputs, in units of their last bits."""
 
-    plan: AnyPlan
+    plan: Plan
     errors: tuple[float, ...]  # of the graph that it is made from
     dropped: tuple[float, ...] = ()  # by dust that a plan in floats leaves out
     dust: int = 0  # how many summands that is

@@ -18,7 +18,7 @@ from bddtorque.compiler.verify import verify
 from bddtorque.model.bdt_file import SECTIONS
 from bddtorque.model.model import from_bytes, to_bytes
 from bddtorque.model.source import FunctionSource, RobotSource
-from bddtorque.plan.plan_data import plan_from_plain
+from bddtorque.plan.plan import plan_from_plain
 
 ARM, FUNCTION = (*RobotSource.sections, *SECTIONS), (*FunctionSource.sections, *SECTIONS)
 

@@ -22,7 +22,7 @@ from bddtorque.export.exporter import export_c
 from bddtorque.independent import check_bytes
 from bddtorque.model.model import from_bytes, to_bytes
 from bddtorque.model.quantity_truth import true_values
-from bddtorque.plan.float_reference import run_float_plan
+from bddtorque.plan.reference import run_plan
 from bddtorque.robots import from_urdf
 from bddtorque.spec import JointSpec, Spec
 
@@ -85,7 +85,7 @@ def test_the_pose_of_a_follower(quantity: str) -> None:
     model = bt.compile(robot, quantity=quantity, target="float", bits=12, **QUICK)
     rng = np.random.default_rng(1)
     words = {f"q{j}": rng.integers(-2048, 2048, 200) for j in (1, 2, 3)}
-    found, true = np.stack(run_float_plan(model.plan, model.tables, words), 1), true_values(model.source, words)
+    found, true = np.stack(run_plan(model.plan, model.tables, words), 1), true_values(model.source, words)
     for k, (word, proved) in enumerate(zip(model.source.outputs.values(), model.certificate.outputs, strict=True)):
         assert np.abs(found[:, k] - word.units(true[:, k])).max() <= proved.bound + 1e-6
     data = to_bytes(model)
@@ -118,7 +118,7 @@ def test_an_offset_moves_the_turn(tmp_path: Path) -> None:
     model = bt.compile(spec, **QUICK)
     q = np.array([[0.3, 0.2, 4.9], [0.3, 0.2, 0.1]])
     words = {f"q{j}": column for j, column in enumerate(model.arrays.q.quantise(q).T, 1)}
-    found = np.stack(run_float_plan(model.plan, model.tables, words), axis=1)  # no code is generated for it
+    found = np.stack(run_plan(model.plan, model.tables, words), axis=1)  # no code is generated for it
     true = bt.gravity_torque(model.robot, q)
     for j, word in enumerate(model.arrays["tau"]):
         assert np.abs(found[:, j] - word.units(true[:, j])).max() < 4

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from bddtorque.base.errors import BddTorqueError
 from bddtorque.dynamics.graph import Graph
-from bddtorque.plan.bound import compose, planned_facts
+from bddtorque.plan.bound import compose_bounds, planned_facts
 from bddtorque.plan.plan import Plan, check_widths
 from bddtorque.targets.builder import Target
 from bddtorque.targets.tables.budget import RESERVE
@@ -27,7 +27,7 @@ def plan_within(
     while True:
         for margin in MARGINS:
             plan = cover(graph, arguments, targets, Choices(tuple(guard), margin), block_bits)
-            bounds = [bound.total for bound in compose(plan, scales, planned_facts(plan.blocks))]
+            bounds = [bound.total for bound in compose_bounds(plan, scales, planned_facts(plan.blocks))]
             if max(bounds) < wanted:
                 check_widths(plan)
                 return plan

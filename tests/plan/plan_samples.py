@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from bddtorque.dynamics.graph import Graph
 from bddtorque.dynamics.tracer import Tracer
-from bddtorque.plan.bound import compose
+from bddtorque.plan.bound import compose_bounds
 from bddtorque.plan.plan import Plan
 from bddtorque.plan.reference import run_plan
 from bddtorque.plan.tabulate import tabulate
@@ -80,7 +80,7 @@ def found_and_proved(sample: Sample, plan: Plan) -> tuple[list[float], list[floa
     """Return, for each output, the largest error over every state (at least), and the composed bound, in units."""
     tables, facts = zip(*map(tabulate, plan.blocks), strict=True) if plan.blocks else ((), ())
     scales = {name: argument.scale for name, argument in sample.arguments.items()}
-    bounds = compose(plan, scales, facts)
+    bounds = compose_bounds(plan, scales, facts)
     states = every_state(sample)
     words = run_plan(plan, tables, states)
     true = long_outputs(sample.graph, sample.arguments, states)

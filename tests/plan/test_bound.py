@@ -16,7 +16,7 @@ import bddtorque as bt
 from bddtorque.base.errors import BddTorqueError
 from bddtorque.dynamics.tracer import Tracer
 from bddtorque.plan.blocks import FunctionBlock, ProductBlock
-from bddtorque.plan.bound import BlockFacts, compose, planned_facts
+from bddtorque.plan.bound import BlockFacts, compose_bounds, planned_facts
 from bddtorque.plan.plan import Plan
 from bddtorque.plan.wires import Input, Lookup, Output, Product, Sum
 from bddtorque.targets.builder import Target
@@ -42,7 +42,7 @@ def test_no_state_of_any_plan_errs_more_than_proved(planner, sample, accuracy, b
         assume(False)
     assert all(sum(block.input_widths) <= block_bits for block in plan.blocks)
     found, proved = found_and_proved(sample, plan)
-    planned = [bound.total for bound in compose(plan, _scales(sample), planned_facts(plan.blocks))]
+    planned = [bound.total for bound in compose_bounds(plan, _scales(sample), planned_facts(plan.blocks))]
     for error, bound, before in zip(found, proved, planned, strict=True):
         assert error <= bound < accuracy
         assert bound <= before * (1 + 1e-5) + 1e-5  # what was found of the tables only makes it smaller
@@ -128,7 +128,7 @@ def test_errors_of_factors_and_sums_compose_by_the_formula():
         8,
     )
     facts = [BlockFacts(0.3, -18, 16), BlockFacts(0.11, -40, 45), BlockFacts(0.0, 0, 225)]
-    (bound,) = compose(plan, {}, facts)
+    (bound,) = compose_bounds(plan, {}, facts)
     a, b, unit = 18 / 2, 45 / 5, 8 / (2 * 5)  # the largest words, and one unit of the product
     tables = (a + 0.3) * 0.11 + b * 0.3
     weight = 5 * 3 / 4 / 0.5  # what an error of the sum moves the output

@@ -25,9 +25,8 @@ from bddtorque.export.exporter import c_files
 from bddtorque.independent import check_bytes
 from bddtorque.model.model import from_bytes, to_bytes
 from bddtorque.plan.integer_widths import exact_bits, wide_operations
-from bddtorque.plan.plan import Plan
-from bddtorque.plan.plan_data import plan_from_plain
-from bddtorque.plan.reference import WordArrays, run_wires
+from bddtorque.plan.plan import Plan, plan_from_plain
+from bddtorque.plan.reference import PlanArrays, run_wires
 from bddtorque.plan.tabulate import tabulate
 from bddtorque.plan.wires import Output, Product, Sum
 from bddtorque.questions import largest
@@ -45,7 +44,7 @@ ARMS = ["planar2r", "planar3r_b", "scara"]
 
 def integer_plan(model: bt.Model) -> Plan:
     """Return the plan of a model for target integer."""
-    assert isinstance(model.plan, Plan)
+    assert not model.plan.in_floats
     assert model.plan.target == "integer"
     return model.plan
 
@@ -77,12 +76,8 @@ def test_the_constant_of_an_exact_sum_is_kept() -> None:
     assert found_and_proved(sample, planned(sample, 0.6))[1] == [0.0]
 
 
-class Registers(WordArrays):
+class Registers(PlanArrays):
     """Words computed in registers of as few bits as a plan says that it needs: everything else wraps."""
-
-    def __init__(self, plan: Plan, tables: Any, inputs: Any) -> None:
-        super().__init__(tables, inputs)
-        self.plan = plan
 
     def rounded(self, exact: Any, wire: Product | Sum | Output) -> Any:
         # a product that is not rounded is left to the sum that it is in
@@ -149,7 +144,7 @@ def test_small_arms_need_no_more_than_a_register() -> None:
     assert wide_operations(integer_plan(arm(8, target="integer"))) == []
     spec, robot, _ = spec_and_robot("planar2r", {"bits": 20, "target": "integer"})
     plan = draft_of_robot(spec, robot).plan
-    assert isinstance(plan, Plan)
+    assert not plan.in_floats
     wide = wide_operations(plan)
     assert wide and all(bits > 32 and name for name, bits in wide)
 
@@ -197,7 +192,7 @@ def test_friction_is_one_more_table() -> None:
 @pytest.mark.parametrize(
     ("changes", "said"),
     [
-        ({"block": 0}, "must be between -1 and -1"),
+        ({"block": 0}, "method 'native' does not multiply with block 0"),
         ({"limb_bits": 4}, "method 'native' does not multiply with block -1"),
         ({"method": "limbs", "block": 0, "limb_bits": 4}, "does not multiply with block 0"),
         ({"method": "squares", "block": 0}, "does not multiply with block 0"),

@@ -11,9 +11,8 @@ from hypothesis import strategies as st
 
 from bddtorque.export.integer_ranges import known_ranges
 from bddtorque.plan.blocks import GivenBlock, ProductBlock
-from bddtorque.plan.bound import BlockFacts, compose
-from bddtorque.plan.plan import Plan
-from bddtorque.plan.plan_data import plan_from_plain
+from bddtorque.plan.bound import BlockFacts, compose_bounds
+from bddtorque.plan.plan import Plan, plan_from_plain
 from bddtorque.plan.reference import run_plan, run_sum, run_wires
 from bddtorque.plan.table import Table
 from bddtorque.plan.tabulate import tabulate
@@ -128,7 +127,7 @@ def test_every_word_lies_within_what_is_stated_expected_certain_and_proved(made)
         assert int(words.min()) in known and int(words.max()) in known
     total = run_sum(plan.outputs[0], wires)
     step = 1 << plan.outputs[0].shift
-    (bound,) = compose(plan, {}, [BlockFacts(0.0, *table.range) for table in tables])
+    (bound,) = compose_bounds(plan, {}, [BlockFacts(0.0, *table.range) for table in tables])
     assert bound.low <= total.min() / step and total.max() / step <= bound.high
     assert np.abs(total).max() <= plan.most(plan.outputs[0])
 

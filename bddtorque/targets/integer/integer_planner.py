@@ -9,7 +9,7 @@ import numpy as np
 
 from bddtorque.base.errors import BddTorqueError
 from bddtorque.dynamics.graph import Graph
-from bddtorque.plan.bound import compose, planned_facts
+from bddtorque.plan.bound import compose_bounds, planned_facts
 from bddtorque.plan.plan import Plan, check_widths
 from bddtorque.plan.wires import Product
 from bddtorque.spec.chips import Chip
@@ -141,7 +141,7 @@ def _planned(
     choice = search.start(allowed)
     for _ in range(MOST_TRIES):
         plan = IntegerLayout(sizer, choice.exponents, sums, block_bits).plan(targets, source)
-        bounds = np.array([bound.total for bound in compose(plan, scales, planned_facts(plan.blocks))])
+        bounds = np.array([bound.total for bound in compose_bounds(plan, scales, planned_facts(plan.blocks))])
         if bounds.max() < wanted and choice.searched:
             check_widths(plan)
             return plan

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from bddtorque.base.errors import BddTorqueError
 from bddtorque.dynamics.graph import Graph
-from bddtorque.plan.bound import compose, planned_facts
+from bddtorque.plan.bound import compose_bounds, planned_facts
 from bddtorque.plan.plan import Plan, check_widths
 from bddtorque.plan.plan_operations import table_cost
 from bddtorque.targets.angles import Combination, with_angle_sums
@@ -78,7 +78,7 @@ def _planned(
         sizes = size(network, [float(each.lsb) for each in targets], share)
         plan = Layout(network, sizes, sums, block_bits, share, products).plan(targets, source)
         check_widths(plan)
-        bounds = [bound.total for bound in compose(plan, scales, planned_facts(plan.blocks))]
+        bounds = [bound.total for bound in compose_bounds(plan, scales, planned_facts(plan.blocks))]
         if max(bounds) < wanted:
             return plan
         share *= min(0.95, (wanted - 0.5) / (max(bounds) - 0.5))
