@@ -157,7 +157,7 @@ def draft_again(model: Model) -> tuple[Draft, str]:
     word = source.output
     out = Asked(word.name, word.bits, None, word.unit, word)
     request = Request(
-        source.name, source.words, out, source.accuracy, 0.0, getattr(plan, "block_bits", BLOCK_BITS), plan.target,
+        source.name, source.words, out, source.accuracy, 0.0, plan.block_bits or BLOCK_BITS, plan.target,
         rules={name: rule for name, rule in source.rules.items() if name not in ("products", "chip")},
         spread=stated.spread, products=source.rules.get("products", "auto"), chip=source.chip,
     )  # fmt: skip

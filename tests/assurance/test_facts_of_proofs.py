@@ -91,7 +91,7 @@ def facts_hold(model: bt.Model) -> int:
         if isinstance(lemmas, WordLemmas):
             names |= {unit: names[f"t{k}"] / scale for k, (unit, scale, *_) in lemmas.units.items()}
         else:
-            names["rnd"] = lambda value: Fraction(plan.precision.nearest(Fraction(value)))
+            names["rnd"] = lambda value: Fraction(plan.floats.nearest(Fraction(value)))
         for lemma in prover.lemmas:
             for name, expression in lemma.definitions:
                 value = values_of(expression, names)

@@ -89,7 +89,7 @@ def plans(draw: st.DrawFn) -> Plan:
             )
         )
     output = Output.of_float("y", len(wires) - 1, -8, 7, Fraction(1))
-    return Plan(tuple(wires), (), (output,), "traced", draw(st.sampled_from([SINGLE, DOUBLE])))
+    return Plan(tuple(wires), (), (output,), "traced", "float", precision=draw(st.sampled_from([SINGLE, DOUBLE])))
 
 
 @settings(max_examples=examples(150), deadline=None)

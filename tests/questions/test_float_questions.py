@@ -108,7 +108,9 @@ def test_only_turns_are_as_long_as_before(first, second, most):
     """c·x + s·y, of one angle and of others, x = 7 and y = 3."""
     inputs = [Input("q1", 8, True), Input("q2", 8, True), Input("qd1", 4, False), Input("qd2", 3, False)]
     wires = [*inputs, Number(2), Number(3), first, second, Multiply(6, 4), Fused(7, 5, 8)]
-    plan = Plan(tuple(wires), (), (Output.of_float("tau1", 9, -99, 99, Fraction(1)),), "recursive", SINGLE)
+    plan = Plan(
+        tuple(wires), (), (Output.of_float("tau1", 9, -99, 99, Fraction(1)),), "recursive", "float", precision=SINGLE
+    )
     low, high = np.array([[-128, -128, 7, 3]]), np.array([[127, 127, 7, 3]])
     span = FloatRanges(plan, []).spans(low, high)[9]
     angles = np.arange(-128, 128)

@@ -85,7 +85,7 @@ def test_sines_to_the_last_bit(opened, precision, rest):
     wires += [Multiply(1, 3), Multiply(2, 3)]
     end = 2**50
     outputs = tuple(Output.of_float(f"tau{k - 3}", k, -end, end, Fraction(1)) for k in (4, 5))
-    plan = Plan(tuple(wires), (), outputs, "recursive", precision)
+    plan = Plan(tuple(wires), (), outputs, "recursive", "float", precision=precision)
     words = np.concatenate([np.arange(-(1 << 19), 1 << 19, 1021), np.arange(4) * (1 << 18) - (1 << 19)])
     page = opened(rubbing_page())
     page.run(f"bddtorque.plan = new bddtorque.Plan({json.dumps(float_plan_data(plan))}, [])")
