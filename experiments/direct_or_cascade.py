@@ -26,7 +26,7 @@ from bddtorque.plan.forms import FORMS, Bits
 from bddtorque.plan.reduction import reduce
 from bddtorque.plan.tabulate import tabulate
 from bddtorque.spec import load_spec
-from bddtorque.targets.builder import Target
+from bddtorque.targets.builder import OutputFormat
 from bddtorque.targets.tables.cover import Choices, cover
 
 matplotlib.use("Agg")
@@ -55,7 +55,7 @@ def measure(W: int, way: str) -> list[dict[str, object]]:
     formats = spec.formats(robot)
     arguments = RobotSource(robot, spec, formats).arguments
     lsb = Fraction(RANGE) / (1 << W)
-    target = Target("tau1", lsb, -(1 << (W - 1)), (1 << (W - 1)) - 1)
+    target = OutputFormat("tau1", lsb, -(1 << (W - 1)), (1 << (W - 1)) - 1)
     start = time.perf_counter()
     if way == "direct":
         plan = cover(term(), arguments, [target], Choices((0,), 0), 3 * W)

@@ -86,7 +86,7 @@ def counted_cost(model: Model) -> TargetCost:
     plan = model.plan
     if plan.in_floats:
         return _of_floats(plan)
-    size, native = sum(table.stored_bytes for table in model.tables), plan.target == "integer"
+    size, native = sum(table.stored_bytes for table in model.tables), plan.multiplies_integers
     found = sum(look_ups(plan, native).values())
     return TargetCost(plan.target, True, found, additions(plan), _products(plan) if native else 0, size, size)
 

@@ -20,7 +20,7 @@ from bddtorque.plan.table import Table
 from bddtorque.proof.certificate import Certificate
 from bddtorque.proof.proved_bound import ROBOT, Parts, ProvedBound, Saturation
 from bddtorque.proof.saturation import Witness, judge, judge_words
-from bddtorque.targets.builder import Target
+from bddtorque.targets.builder import OutputFormat
 from bddtorque.words import Format
 from bddtorque.words.bounded import ROOM, Interval
 from bddtorque.words.integer_range import wrap
@@ -62,10 +62,10 @@ class Draft:
         return [replace(bound, dropped=charge) for bound, charge in zip(bounds, self.dropped, strict=True)]
 
 
-def target_of(word: Format, name: str) -> Target:
+def target_of(word: Format, name: str) -> OutputFormat:
     """Return what an output word means; an offset of the value is one of its centre."""
     centre = Fraction(word.centre) + word.sign * Fraction(word.offset)
-    return Target(name, Fraction(word.lsb), word.lowest, word.highest, centre, word.sign)
+    return OutputFormat(name, Fraction(word.lsb), word.lowest, word.highest, centre, word.sign)
 
 
 @contextmanager

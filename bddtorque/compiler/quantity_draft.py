@@ -23,8 +23,9 @@ from bddtorque.robots.robot import Robot
 from bddtorque.spec import JointSpec, Ranges, Spec
 from bddtorque.spec.records import PayloadBox
 from bddtorque.spec.resolve import stated_joints, torque_bits
-from bddtorque.targets.float.float_planner import LawTerm
-from bddtorque.targets.target_plans import TracedOutputs, plan_for_target
+from bddtorque.targets.extra_terms import LawTerm
+from bddtorque.targets.target import TracedOutputs
+from bddtorque.targets.target_plans import plan_for_target
 from bddtorque.words.bounded import ROOM, Interval
 from bddtorque.words.interpolant import Interpolant
 from bddtorque.words.joint_friction import friction_reach

@@ -35,6 +35,7 @@ from bddtorque.robots.robot import Robot
 from bddtorque.spec import Spec
 from bddtorque.spec.quantities import PAYLOAD
 from bddtorque.spec.records import PayloadBox
+from bddtorque.targets import TARGETS
 from bddtorque.words.argument import Argument, intervals
 from bddtorque.words.bounded import Interval
 
@@ -76,7 +77,7 @@ def origins_of(spec: Spec, robot: Robot) -> list[QuantityOrigin]:
         return [_exact_origin(spec, robot)]
     weighing = robot if spec.quantity != "mass_matrix" else robot.with_gravity((0.0, 0.0, 0.0))
     found: list[Origin] = []
-    if spec.source != "recursive" and (spec.source == "terms" or spec.target == "tables"):
+    if spec.source != "recursive" and (spec.source == "terms" or TARGETS[spec.target].made_of_tables):
         with suppress(*([] if spec.source == "terms" else [BddTorqueError])):
             found.append(from_terms(weighing))
     if not found:

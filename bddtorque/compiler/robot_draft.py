@@ -15,11 +15,13 @@ from bddtorque.model.source import RobotSource
 from bddtorque.plan.plan import Plan
 from bddtorque.robots.robot import Robot
 from bddtorque.spec import InputBits, Spec
-from bddtorque.targets.builder import Target
+from bddtorque.targets import TARGETS
+from bddtorque.targets.builder import OutputFormat
 from bddtorque.targets.float.float_planner import plan_floats
 from bddtorque.targets.tables.budget import plan_by_paper
 from bddtorque.targets.tables.cover import extra_bits, summand_counts
-from bddtorque.targets.target_plans import TracedOutputs, check_target, plan_for_target, with_laws
+from bddtorque.targets.target import TracedOutputs, with_laws
+from bddtorque.targets.target_plans import check_target, plan_for_target
 from bddtorque.words.bounded import ROOM
 
 FEW_JOINTS = 3
@@ -54,7 +56,7 @@ def plan_in_doubles(source: RobotSource) -> Plan:
 
 def _draft_by_paper(spec: Spec, robot: Robot) -> Draft:
     """Return words and plan by the paper's rule: r + m bits for every term and, unless the spec says, every input."""
-    if spec.target != "tables" or spec.source == "recursive":
+    if not TARGETS[spec.target].made_of_tables or spec.source == "recursive":
         raise BddTorqueError(
             f"accuracy 'paper' needs target 'tables' and source 'terms', got '{spec.target}' and '{spec.source}'"
         )
@@ -79,16 +81,16 @@ def _origins(spec: Spec, robot: Robot) -> list[Origin]:
     """
     if spec.source != "auto":
         return [from_terms(robot) if spec.source == "terms" else from_recursion(robot)]
-    few = robot.degrees_of_freedom <= FEW_JOINTS
-    if spec.target != "tables":
-        terms = few and spec.target == "integer" and not robot.followers
+    few, target = robot.degrees_of_freedom <= FEW_JOINTS, TARGETS[spec.target]
+    if not target.made_of_tables:
+        terms = few and target.compares_terms and not robot.followers
         return [from_recursion(robot), *([from_terms(robot)] if terms else [])]
     with suppress(BddTorqueError):
         return [from_terms(robot), *([] if few else [from_recursion(robot)])]
     return [from_recursion(robot)]
 
 
-def output_targets(source: RobotSource) -> list[Target]:
+def output_targets(source: RobotSource) -> list[OutputFormat]:
     """Return what every torque word means."""
     return [target_of(word, f"tau{j}") for j, word in enumerate(source.formats.tau, 1)]
 

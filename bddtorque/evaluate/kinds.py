@@ -34,7 +34,7 @@ def choose_form(model: Runnable, name: str, kind: str, form: str | None, spread:
         if kind != "parallel":
             raise BddTorqueError(f"spread = '{spread}' is only valid for the evaluator 'parallel'")
         forms = (*BIT_FORMS, *(each for each in forms if each not in ("straight", *BIT_FORMS)))
-    if model.plan.target != "tables" and (kind == "bits" or spread != "states" or form not in (None, "straight")):
+    if not model.plan.made_of_tables and (kind == "bits" or spread != "states" or form not in (None, "straight")):
         what = f"spread = '{spread}'" if spread != "states" else f"the evaluator '{kind}'"
         model.plan.require_tables(f"the form '{form}'" if form else what, name)
     by_words = kind != "bits" and spread == "states"

@@ -237,7 +237,7 @@ def runs_straight(plan: Plan) -> bool:
     the same.
     """
     off = os.environ.get("BDDTORQUE_STRAIGHT", "").strip().lower() in ("off", "0", "no")
-    return plan.target != "tables" or (len(plan.wires) <= MOST_WIRES and not off)
+    return not plan.made_of_tables or (len(plan.wires) <= MOST_WIRES and not off)
 
 
 class Spread:

@@ -204,7 +204,7 @@ def chip_of(model: Model, name: str | None) -> Chip:
 def _chip_note(model: Model, chip: Chip) -> str:
     """Return a warning where a plan in integers was made for another chip."""
     planned = chip_of(model, None).name
-    if model.plan.target != "integer" or planned in (chip.name, ANY_CHIP):
+    if not model.plan.multiplies_integers or planned in (chip.name, ANY_CHIP):
         return ""
     return f"planned for chip '{planned}': compile with --chip {chip.name} for word lengths that suit this one"
 

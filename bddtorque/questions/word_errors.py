@@ -172,7 +172,7 @@ def _of_output(model: Model, asked: Subject, work: Work, within: Within) -> Larg
         most = max(int(work.affordable() // SEARCHED_STEPS), 1)
         start = np.zeros((3, len(model.formats.q)), dtype=np.int64)
         climbed = climb(
-            subject_of(model, form="dense" if model.plan.target == "tables" else None), 0, asked.place, start, most
+            subject_of(model, form="dense" if model.plan.made_of_tables else None), 0, asked.place, start, most
         )
         words = np.asarray(climbed["worst_state"]).reshape(-1, 1)
         found, tried = _among(asked, dict(zip(formats, words, strict=True)), compared), climbed["tried"]

@@ -107,7 +107,7 @@ def report_page(
 ) -> tuple[bytes, Report]:
     """Return the page in UTF-8, the same bytes for the same model, and what is in it."""
     told = progress or NoProgress()
-    with step(told, "report", 3 + len(model.tables) * (1 + (model.plan.target == "tables"))):
+    with step(told, "report", 3 + len(model.tables) * (1 + model.plan.made_of_tables)):
         packed, too_large = _packed(model, most_table_bytes, told)
         build = _robot_page if model.source.kind == "robot" else _function_page
         header, sections, data, states, largest = build(model, packed, too_large, told)

@@ -6,7 +6,7 @@ it costs is the rounding of its words.
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 import numpy as np
@@ -25,6 +25,15 @@ FINER = 7
 """Bits that the words of a term are finer than those of the output, at least."""
 COST = 2.0 ** -(FINER + 1) * (1 + 1e-6)
 """Units of the output that a term can cost: half a unit of its own words."""
+
+
+@dataclass(frozen=True)
+class LawTerm:
+    """A law of one input word that is added to an output: friction."""
+
+    output: int
+    law: Law
+    name: str
 
 
 def with_term(plan: Plan, output: int, law: Law, name: str, argument: Argument, sign: int) -> Plan:

@@ -8,7 +8,7 @@ from bddtorque.base.errors import BddTorqueError
 from bddtorque.dynamics.graph import Graph
 from bddtorque.plan.bound import compose_bounds, planned_facts
 from bddtorque.plan.plan import Plan, check_widths
-from bddtorque.targets.builder import Target
+from bddtorque.targets.builder import OutputFormat
 from bddtorque.targets.tables.budget import RESERVE
 from bddtorque.targets.tables.cover import Choices, cover
 from bddtorque.words.argument import Argument
@@ -18,7 +18,7 @@ MARGINS = (1, 2, 3, 4, 6, 8)
 
 
 def plan_within(
-    graph: Graph, arguments: Mapping[str, Argument], targets: Sequence[Target], accuracy: float, block_bits: int
+    graph: Graph, arguments: Mapping[str, Argument], targets: Sequence[OutputFormat], accuracy: float, block_bits: int
 ) -> Plan:
     """Return the plan with the fewest guard bits whose bound is below `accuracy` units for every output."""
     scales = {name: argument.scale for name, argument in arguments.items()}

@@ -15,7 +15,7 @@ from bddtorque.plan.bound import compose_bounds
 from bddtorque.plan.plan import Plan
 from bddtorque.plan.reference import run_plan
 from bddtorque.plan.tabulate import tabulate
-from bddtorque.targets.builder import Target
+from bddtorque.targets.builder import OutputFormat
 from bddtorque.words.argument import Argument
 
 LARGEST = 1 << 30
@@ -29,7 +29,7 @@ class Sample:
 
     graph: Graph
     arguments: dict[str, Argument]
-    targets: list[Target]
+    targets: list[OutputFormat]
 
 
 @st.composite
@@ -64,7 +64,9 @@ def samples(draw: st.DrawFn, outputs: int = 2, most_bits: int = 4) -> Sample:
         totals.append(total)
     graph = tracer.graph(totals, [f"y{k}" for k in range(outputs)])
     targets = [
-        Target(f"y{k}", Fraction(draw(real)), -LARGEST, LARGEST, Fraction(draw(centre)), draw(st.sampled_from([1, -1])))
+        OutputFormat(
+            f"y{k}", Fraction(draw(real)), -LARGEST, LARGEST, Fraction(draw(centre)), draw(st.sampled_from([1, -1]))
+        )
         for k in range(outputs)
     ]
     return Sample(graph, arguments, targets)

@@ -19,7 +19,7 @@ from bddtorque.plan.blocks import FunctionBlock, ProductBlock
 from bddtorque.plan.bound import BlockFacts, compose_bounds, planned_facts
 from bddtorque.plan.plan import Plan
 from bddtorque.plan.wires import Input, Lookup, Output, Product, Sum
-from bddtorque.targets.builder import Target
+from bddtorque.targets.builder import OutputFormat
 from bddtorque.targets.tables.budget import plan_network
 from bddtorque.words.argument import Argument
 
@@ -99,7 +99,7 @@ def test_the_bound_of_a_cascade_is_near_what_is_found(block_bits):
     graph = tracer.graph([tracer.sin(a) * tracer.cos(b) * u], ["y"])
     third, seventh = Fraction(1, 3), Fraction(1, 7)
     arguments = {"a": Argument("angle", 5), "b": Argument("angle", 5), "u": Argument("word", 4, third, seventh)}
-    sample = Sample(graph, arguments, [Target("y", Fraction(1, 9), -(1 << 20), 1 << 20)])
+    sample = Sample(graph, arguments, [OutputFormat("y", Fraction(1, 9), -(1 << 20), 1 << 20)])
     plan = plan_within(graph, arguments, sample.targets, 1.0, block_bits)
     found, proved = found_and_proved(sample, plan)
     assert found[0] <= proved[0] < 1.0

@@ -18,7 +18,7 @@ from bddtorque.plan.bound import compose_bounds, planned_facts
 from bddtorque.plan.plan import Plan
 from bddtorque.plan.plan_operations import native_operations
 from bddtorque.spec.loading import spec_and_robot
-from bddtorque.targets.builder import Target
+from bddtorque.targets.builder import OutputFormat
 from bddtorque.targets.plan_text import plan_text
 from bddtorque.targets.tables.budget import plan_network
 from bddtorque.words.argument import Argument
@@ -37,7 +37,7 @@ def sample_with(tiny: float) -> Sample:
     a, b, u, v = (tracer.input(name) for name in "abuv")
     first = tracer.cos(a) * u + tiny * tracer.sin(b) * v
     second = tracer.sin(a) * (u + tiny * tracer.cos(b) * v)
-    targets = [Target(name, Fraction(1, 50), -(1 << 20), 1 << 20) for name in ("y", "z")]
+    targets = [OutputFormat(name, Fraction(1, 50), -(1 << 20), 1 << 20) for name in ("y", "z")]
     return Sample(tracer.graph([first, second], ["y", "z"]), ARGUMENTS, targets)
 
 

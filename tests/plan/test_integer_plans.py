@@ -33,7 +33,7 @@ from bddtorque.questions import largest
 from bddtorque.spec.chips import chip_named
 from bddtorque.spec.loading import spec_and_robot
 from bddtorque.sweeps import sweep
-from bddtorque.targets.builder import Target
+from bddtorque.targets.builder import OutputFormat
 from bddtorque.targets.integer.integer_cost import plan_cycles
 from bddtorque.targets.integer.integer_planner import plan_integers
 from bddtorque.words.argument import Argument
@@ -72,7 +72,7 @@ def test_the_constant_of_an_exact_sum_is_kept() -> None:
     tracer = Tracer()
     value = 2.0 * tracer.input("u") * tracer.input("v") + 1.0
     arguments = {name: Argument("word", 3, Fraction(1), Fraction(0)) for name in "uv"}
-    sample = Sample(tracer.graph([value], ["y"]), arguments, [Target("y", Fraction(1), -64, 63)])
+    sample = Sample(tracer.graph([value], ["y"]), arguments, [OutputFormat("y", Fraction(1), -64, 63)])
     assert found_and_proved(sample, planned(sample, 0.6))[1] == [0.0]
 
 
@@ -106,7 +106,7 @@ def test_an_output_that_is_not_rounded_does_not_ask_for_the_finest_words() -> No
     a, b, v = (tracer.input(name) for name in "abv")
     graph = tracer.graph([1.0 + v * (tracer.sin(a) + tracer.sin(b) + 1.0), 3.25 * v], ["y0", "y1"])
     angle, word = Argument("angle", 2, Fraction(1), Fraction(0)), Argument("word", 2, Fraction(21, 8), Fraction(0))
-    targets = [Target(name, lsb, -64, 64) for name, lsb in (("y0", Fraction(1)), ("y1", Fraction(17, 2)))]
+    targets = [OutputFormat(name, lsb, -64, 64) for name, lsb in (("y0", Fraction(1)), ("y1", Fraction(17, 2)))]
     plan = planned(Sample(graph, {"a": angle, "b": angle, "v": word}, targets))
     assert max(exact_bits(plan, wire) for wire in plan.sums) < 20
 
@@ -219,7 +219,10 @@ def test_a_plan_for_another_target_is_refused(target: str, other: str) -> None:
         ({"target": "integer", "chip": "z80"}, "chip must be 'cortex-m0', .*, got 'z80'$"),
         ({"chip": "avr"}, "chip is only valid for target 'integer', got target 'tables'$"),
         ({"target": "float", "chip": "avr"}, "chip is only valid for target 'integer', got target 'float'$"),
-        ({"target": "integer", "products": "squares"}, "products is only valid for target 'tables', got 'squares'"),
+        (
+            {"target": "integer", "products": "squares"},
+            "products is only valid for target 'tables', got target 'integer'",
+        ),
         ({"target": "integer", "precision": "single"}, "precision is only valid for target 'float'"),
         ({"target": "integer", "accuracy": 0.5005}, "accuracy must be above 0.501 units"),
     ],
@@ -273,7 +276,7 @@ def test_functions_in_integers() -> None:
     assert not check_bytes(altered)[-1].passed
     with pytest.raises(BddTorqueError, match="chip must be"):
         from_bytes(to_bytes(replace(model, source=replace(model.source, rules={"chip": 7}))))
-    with pytest.raises(BddTorqueError, match="chip is only valid for target 'integer', got 'tables'"):
+    with pytest.raises(BddTorqueError, match="chip is only valid for target 'integer', got target 'tables'"):
         bt.compile_function(np.tanh, inputs={"x": (6, 2.0)}, output=8, chip="avr")
     with pytest.raises(BddTorqueError, match=r"function 'tanh', chip must be .*, got 'avrr'; did you mean 'avr'"):
         bt.compile_function(np.tanh, inputs={"x": (6, 2.0)}, output=8, target="integer", chip="avrr")

@@ -17,7 +17,7 @@ from bddtorque.dynamics.tracer import Tracer
 from bddtorque.plan.blocks import FunctionBlock
 from bddtorque.plan.bound import compose_bounds, planned_facts, quarters_of, turning_of
 from bddtorque.plan.wires import AngleSum, Input, Lookup
-from bddtorque.targets.builder import Target
+from bddtorque.targets.builder import OutputFormat
 from bddtorque.targets.tables.budget import plan_network
 from bddtorque.words.argument import Argument
 
@@ -42,7 +42,7 @@ def rotated_words(draw):
             x = x + draw(st.sampled_from([0.5, 2.0, 3.3])) * inputs["v"]
     graph = tracer.graph([x, y], ["y0", "y1"])
     lsb = Fraction(draw(st.sampled_from([1, 2, 3])), draw(st.sampled_from([1, 4, 7])))
-    return Sample(graph, arguments, [Target(f"y{k}", lsb, -LARGEST, LARGEST) for k in range(2)])
+    return Sample(graph, arguments, [OutputFormat(f"y{k}", lsb, -LARGEST, LARGEST) for k in range(2)])
 
 
 @settings(
@@ -68,7 +68,7 @@ def plan_of(make, accuracy=1.0):
     }
     inputs = {name: tracer.input(name) for name in arguments}
     graph = tracer.graph([make(tracer, **inputs)], ["y"])
-    target = Target("y", Fraction(1), -LARGEST, LARGEST)
+    target = OutputFormat("y", Fraction(1), -LARGEST, LARGEST)
     return plan_network(graph, arguments, [target], accuracy, 12, "recursive")
 
 

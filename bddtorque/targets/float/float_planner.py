@@ -6,7 +6,7 @@ Precision is the only choice: binary32 where its proved bound keeps the accuracy
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -32,26 +32,17 @@ from bddtorque.plan.wires import (
     Wire,
 )
 from bddtorque.targets.angles import Combination, with_angle_sums
-from bddtorque.targets.builder import Target
+from bddtorque.targets.builder import OutputFormat
+from bddtorque.targets.extra_terms import LawTerm
 from bddtorque.words.argument import Argument
 from bddtorque.words.bounded import Bounded
 from bddtorque.words.ieee import DOUBLE, PRECISIONS, SINGLE
-from bddtorque.words.law import Law
 from bddtorque.words.rounding import nearest_words
 
 LAW_BITS = 23
 """Bits of the magnitude of a law's words: the finest unit with which every float holds them."""
-MOST_LAW_BITS = 20
+MAX_LAW_BITS = 20
 """Bits of the word that a law is tabulated over."""
-
-
-@dataclass(frozen=True)
-class LawTerm:
-    """A law of one input word that is added to an output: friction."""
-
-    output: int
-    law: Law
-    name: str
 
 
 class _Writer:
@@ -191,9 +182,9 @@ class _Writer:
 
     def _check_bits(self, what: str, name: str) -> None:
         bits = self.arguments[name].bits
-        if bits > MOST_LAW_BITS:
+        if bits > MAX_LAW_BITS:
             raise BddTorqueError(
-                f"plan: {what} needs {bits} input bits and a table has at most {MOST_LAW_BITS}: lower input_bits"
+                f"plan: {what} needs {bits} input bits and a table has at most {MAX_LAW_BITS}: lower input_bits"
             )
 
     def _looked_up(self, label: str, block: Block, name: str) -> int:
@@ -202,7 +193,7 @@ class _Writer:
             self.blocks.append(block)
         return self.wire(Number(self.wire(Lookup(label, self.blocks.index(block), (self.word(name),)))))
 
-    def output(self, reference: int, target: Target, laws: Sequence[LawTerm]) -> Output:
+    def output(self, reference: int, target: OutputFormat, laws: Sequence[LawTerm]) -> Output:
         """Return an output: the value of a reference, and the laws added to it, in units of its word."""
         value, sign = self.value(reference >> 1), -1 if reference & 1 else 1
         scale = sign * target.sign / target.lsb
@@ -216,7 +207,7 @@ class _Writer:
         wire = Multiply(value, units) if total is None else Fused(value, units, total)
         return Output.of_float(target.name, self.wire(wire), target.low, target.high, target.lsb)
 
-    def _law(self, term: LawTerm, target: Target, total: int | None) -> int:
+    def _law(self, term: LawTerm, target: OutputFormat, total: int | None) -> int:
         """Return a law in units of an output, added to what is there: its table, times the unit of its words."""
         argument = self.arguments[term.name]
         self._check_bits(f"a {term.law.kind} of {term.name}", term.name)
@@ -267,7 +258,7 @@ def _contractions(graph: Graph, scaled: set[int]) -> dict[int, tuple[int, int]]:
 def plan_floats(
     graph: Graph,
     arguments: Mapping[str, Argument],
-    targets: Sequence[Target],
+    targets: Sequence[OutputFormat],
     accuracy: float,
     source: str,
     precision: str = "auto",
