@@ -30,10 +30,8 @@ from bddtorque.dynamics.graph import Op
 from bddtorque.dynamics.robot_trace import trace_torques
 from bddtorque.evaluate.float_code import FloatPool
 from bddtorque.model.model import Model
-from bddtorque.plan.float_plan import FloatPlan
-from bddtorque.plan.float_wires import Add, Fused, Multiply, Sine
 from bddtorque.plan.plan_operations import look_ups
-from bddtorque.plan.wires import Output, Product, Sum
+from bddtorque.plan.wires import Add, Fused, Multiply, Output, Product, Sine, Sum
 from bddtorque.sweeps.states import random_words
 
 ARMS = ("planar2r", "planar3r_a", "puma560", "ur5")
@@ -47,7 +45,7 @@ def profile(model: Model) -> dict[str, Any]:
     """Return what the straight-line code of a plan does for a state, beside the float graph."""
     plan = model.plan
     graph = trace_torques(model.robot)
-    if isinstance(plan, FloatPlan):
+    if plan.in_floats:
         pool = FloatPool(plan)
         counts = {
             "held in": np.dtype(plan.precision.dtype).name,

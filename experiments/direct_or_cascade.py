@@ -20,12 +20,12 @@ import bddtorque as bt
 from bddtorque.dynamics.tracer import Tracer
 from bddtorque.evaluate.machine import run_states
 from bddtorque.evaluate.program import assemble
-from bddtorque.plan.bound import compose
+from bddtorque.plan.bound import compose_bounds
 from bddtorque.plan.forms import FORMS, Bits
 from bddtorque.plan.reduction import reduce
 from bddtorque.plan.tabulate import tabulate
 from bddtorque.spec import load_spec
-from bddtorque.targets.builder import Target
+from bddtorque.targets.builder import OutputFormat
 from bddtorque.targets.tables.cover import Choices, cover
 
 matplotlib.use("Agg")
@@ -54,7 +54,7 @@ def measure(W: int, way: str) -> list[dict[str, object]]:
     formats = spec.formats(robot)
     arguments = formats.arguments
     lsb = Fraction(RANGE) / (1 << W)
-    target = Target("tau1", lsb, -(1 << (W - 1)), (1 << (W - 1)) - 1)
+    target = OutputFormat("tau1", lsb, -(1 << (W - 1)), (1 << (W - 1)) - 1)
     start = time.perf_counter()
     if way == "direct":
         plan = cover(term(), arguments, [target], Choices((0,), 0), 3 * W)
@@ -69,7 +69,7 @@ def measure(W: int, way: str) -> list[dict[str, object]]:
         Bits.from_diagram(diagram).count_tests(rng.integers(0, len(table.values), 4000)).sum(axis=1).mean()
         for table, diagram in zip(tables, diagrams, strict=True)
     ]
-    (bound,) = compose(plan, {name: each.scale for name, each in arguments.items()}, facts)
+    (bound,) = compose_bounds(plan, {name: each.scale for name, each in arguments.items()}, facts)
     q, qd, qdd = (rng.integers(-(1 << (W - 1)), 1 << (W - 1), (STATES, 2)) for _ in range(3))
     values = [formats.q[1].dequantise(q[:, 1]), formats.qd[0].dequantise(qd[:, 0]), formats.qd[1].dequantise(qd[:, 1])]
     true = -10.0 * np.sin(values[0]) * values[1] * values[2] / float(lsb)

@@ -37,10 +37,10 @@ def composed(model: bt.Model, plan: Plan, pairs: bool) -> np.ndarray:
     scales = {name: argument.scale for name, argument in model.formats.arguments.items()}
     facts = bound.planned_facts(plan.blocks)
     if pairs:
-        bounds = bound.compose(plan, scales, facts)
+        bounds = bound.compose_bounds(plan, scales, facts)
     else:
         with patch.object(bound, "turning_of", lambda plan, lookup: None):
-            bounds = bound.compose(plan, scales, facts)
+            bounds = bound.compose_bounds(plan, scales, facts)
     return np.array([each.total - 0.5 - each.constants - each.dropped for each in bounds])
 
 
@@ -94,7 +94,7 @@ def main() -> None:
     options = arguments(__doc__)
     model = bt.compile(ROBOT, bits=BITS, target="integer", chip=CHIP)
     plan = model.plan
-    if not isinstance(plan, Plan):
+    if plan.in_floats:
         raise TypeError("a plan in words")
     plain, pairs = composed(model, plan, pairs=False), composed(model, plan, pairs=True)
     separate, together = by_derivatives(model, plan, FEW_STATES if options.quick else STATES)

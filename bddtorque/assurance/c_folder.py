@@ -103,7 +103,7 @@ def read_c_folder(model: Model, folder: str | Path, chip: str | None = None) -> 
     """
     if not isinstance(model, Model):
         raise BddTorqueError(f"model must be a Model, as bt.compile and bt.load return, got {type(model).__name__}")
-    if not isinstance(model.plan, Plan):
+    if model.plan.in_floats:
         raise BddTorqueError(
             "only C in integers can be proved, and this model is in floats: compile for target 'integer' or 'tables'"
         )

@@ -19,9 +19,8 @@ from bddtorque.assurance.lemmas import Ends, Hint, Lemma, Prover, around, number
 from bddtorque.assurance.turns import circle, turn_lemma
 from bddtorque.plan.blocks import RealBlock
 from bddtorque.plan.bound import BlockFacts
-from bddtorque.plan.float_plan import FloatPlan
-from bddtorque.plan.float_wires import Add, Constant, FloatOutput, Fused, Multiply, Number, Sine
-from bddtorque.plan.wires import AngleSum, Input, Lookup
+from bddtorque.plan.plan import Plan
+from bddtorque.plan.wires import Add, AngleSum, Constant, Fused, Input, Lookup, Multiply, Number, Output, Sine
 from bddtorque.words.float_sine import compared_words, sine_error
 from bddtorque.words.integer_range import Range, word_range
 
@@ -29,11 +28,11 @@ FORMATS = {"single": "ieee_32", "double": "ieee_64"}
 """Gappa's names of the precisions."""
 
 
-def compared_sines(plan: FloatPlan) -> list[int]:
+def compared_sines(plan: Plan) -> list[int]:
     """Return how many floats of each table of sines are compared with their sines; 0: its polynomial is bounded."""
     sines = [wire for wire in (plan.wires[k] for k in plan.read) if isinstance(wire, Sine)]
     tables = dict.fromkeys((plan.bits_of(wire.word), wire.rest, wire.cosine) for wire in sines)
-    return [compared_words(bits, rest, plan.precision) for bits, rest, _ in tables]
+    return [compared_words(bits, rest, plan.floats) for bits, rest, _ in tables]
 
 
 @dataclass(frozen=True)
@@ -49,7 +48,7 @@ class _Summand:
 class FloatLemmas:
     """Writes the lemmas of a plan and has them proved, wire by wire."""
 
-    plan: FloatPlan
+    plan: Plan
     facts: Sequence[BlockFacts]
     prover: Prover
     exact: set[int] = field(default_factory=set)
@@ -128,7 +127,7 @@ class FloatLemmas:
         for k in wires:
             wire = self.plan.wires[k]
             assert isinstance(wire, Constant)
-            value = Fraction(self.plan.precision.nearest(wire.value))
+            value = Fraction(self.plan.floats.nearest(wire.value))
             definitions.append((f"f{k}", number(value)))
             if value == wire.value:
                 self.exact.add(k)
@@ -155,7 +154,7 @@ class FloatLemmas:
 
     def _state_sine(self, k: int, wire: Sine) -> None:
         bits, name = self.plan.bits_of(wire.word), "cosine" if wire.cosine else "sine"
-        error = sine_error(bits, wire.rest, wire.cosine, self.plan.precision)
+        error = sine_error(bits, wire.rest, wire.cosine, self.plan.floats)
         self.prover.state(f"t{k}", around(1), f"a {name}")
         self.prover.state(self.error(k), around(Fraction(error)), f"floats of the {name} of all words, exact values")
 
@@ -263,7 +262,7 @@ class FloatLemmas:
             rests.append(f"({rest})" if summand.sign > 0 else f"(0 - ({rest}))")
         return facts, made, " + ".join([turned, *rests]), ideal
 
-    def _output(self, place: int, output: FloatOutput) -> Ends:
+    def _output(self, place: int, output: Output) -> Ends:
         wire, word, error = output.wire, f"aout{place}", self._output_error(place, output)
         hint = Hint(error, f"({word} - {self.held(wire)}) + {self.error(wire)}")
         definitions = ((word, f"half_even({self.held(wire)})"),)
@@ -271,5 +270,5 @@ class FloatLemmas:
         self.prover.prove(Lemma(f"output_{place}", about, self._known(wire), (error,), definitions, (hint,)))
         return self.prover.known[error]
 
-    def _output_error(self, place: int, output: FloatOutput) -> str:
+    def _output_error(self, place: int, output: Output) -> str:
         return f"(aout{place} - {self.ideal(output.wire)})"

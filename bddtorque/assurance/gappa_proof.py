@@ -29,7 +29,6 @@ from bddtorque.compiler.verify import Check, redraft, wrongly_stated
 from bddtorque.model.model import Model, from_bytes
 from bddtorque.plan.blocks import GivenBlock
 from bddtorque.plan.bound import BlockFacts
-from bddtorque.plan.float_plan import FloatPlan
 from bddtorque.plan.tabulate import tabulate
 from bddtorque.proof.proved_bound import Parts
 
@@ -161,7 +160,7 @@ def _compared(model: Model) -> str:
     """Say how many entries of tables were compared, or in floats, how many sines."""
     count, entries = len(model.tables), sum(len(table.values) for table in model.tables)
     said = [f"{count} table{'s' * (count != 1)}, {entries:,} entries compared"] if count else []
-    if isinstance(model.plan, FloatPlan):
+    if model.plan.in_floats:
         counts = compared_sines(model.plan)
         if any(counts):
             said.append(f"floats of {sum(counts):,} sines and cosines compared")
@@ -205,9 +204,9 @@ def _difference(name: str, right: Any, found: Any) -> str:
 
 def _lemmas(draft: Draft, facts: list[BlockFacts], prover: Prover) -> FloatLemmas | WordLemmas:
     plan = draft.plan
-    if not isinstance(plan, FloatPlan):
+    if not plan.in_floats:
         return WordLemmas(plan, facts, prover)
-    prover.float_format = FORMATS[plan.precision.name]
+    prover.float_format = FORMATS[plan.floats.name]
     return FloatLemmas(plan, facts, prover)
 
 

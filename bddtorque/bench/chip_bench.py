@@ -30,6 +30,7 @@ from bddtorque.export.c_source import ROM
 from bddtorque.export.exporter import c_files
 from bddtorque.export.float_baseline import float_files
 from bddtorque.model.model import Model
+from bddtorque.plan.plan import Plan
 from bddtorque.spec.chips import Chip, chip_named
 from bddtorque.spec.spec import Spec
 from bddtorque.sweeps.states import random_words
@@ -123,19 +124,19 @@ def compare_targets(model: Model, chip: Chip) -> str:
 def recommendations(found: Iterable[tuple[Model, ChipFigures]]) -> dict[str, str]:
     """Return which target to compile for and why, by chip: without a multiplier, or where floats are faster."""
     said: dict[str, str] = {}
-    own: dict[str, tuple[str, ChipFigures]] = {}
+    own: dict[str, tuple[Plan, ChipFigures]] = {}
     proved: dict[str, list[float]] = {}
     for model, each in found:
         if each.way == "bddtorque":
-            own[each.chip] = model.plan.target, each
+            own[each.chip] = model.plan, each
         if each.way in ("bddtorque", *COMPARED) and not each.problem:
             proved.setdefault(each.chip, []).append(each.mean)
         if each.chip not in own:
             continue
-        target, first = own[each.chip]
+        plan, first = own[each.chip]
         if each.way in COMPARED:
-            said[each.chip] = _better(target, first, each)
-        elif each.way == "F" and target != "float" and not each.problem:
+            said[each.chip] = _better(plan.target, first, each)
+        elif each.way == "F" and not plan.in_floats and not each.problem:
             best = min(proved.get(each.chip, ()), default=0.0)
             if each.mean < best:
                 said[each.chip] = f"use --target float: {each.mean:,.0f} cycles in float32 against {best:,.0f}"
@@ -199,7 +200,7 @@ def _own(model: Model, chip: Chip, states: Sequence[Words], truth: Any, io: int)
 
 def _other_target(model: Model, chip: Chip, states: Sequence[Words], truth: Any, io: int) -> ChipFigures:
     """Return the figures of integers beside tables, or of the fastest tables beside integers, proved alike."""
-    way = "tables" if model.plan.target != "tables" else "integer"
+    way = "tables" if not model.plan.made_of_tables else "integer"
     tried = [{"block_bits": bits} for bits in BLOCK_BITS] if way == "tables" else [{"chip": chip.name}]
     found, problem = [], ""
     for options in tried:

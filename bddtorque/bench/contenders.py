@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from importlib import import_module
@@ -25,8 +25,6 @@ from bddtorque.evaluate.generated import plans_folder
 from bddtorque.evaluate.program import QUANTITIES
 from bddtorque.evaluate.straight import straight
 from bddtorque.model.model import Model
-from bddtorque.plan.float_plan import FloatPlan
-from bddtorque.plan.float_reference import run_float_plan
 from bddtorque.plan.plan import Plan
 from bddtorque.plan.reference import run_plan
 from bddtorque.robots.parts import Link
@@ -82,15 +80,14 @@ def contenders(model: Model, states: int, seed: int, progress: Progress | None =
 
 def _expected(model: Model, words: list[Words]) -> Words:
     """Return the words that every evaluator must give: by dense tables, or by the plain interpreter."""
-    if model.plan.target == "tables":
+    if model.plan.made_of_tables:
         return np.asarray(model.evaluator("words", "dense").torque_words(*words))
     inputs = {
         f"{quantity}{joint + 1}": given[:, joint]
         for quantity, given in zip(QUANTITIES, words, strict=True)
         for joint in range(given.shape[1])
     }
-    run: Callable[..., Sequence[Words]] = run_float_plan if isinstance(model.plan, FloatPlan) else run_plan
-    return np.stack(run(model.plan, model.tables, inputs), axis=1)
+    return np.stack(run_plan(model.plan, model.tables, inputs), axis=1)
 
 
 def _own(model: Model, words: list[Words]) -> Iterator[Contender]:
@@ -98,7 +95,7 @@ def _own(model: Model, words: list[Words]) -> Iterator[Contender]:
     states, joints = words[0].shape
     evaluator, plan = model.evaluator("words", "straight"), model.plan
     kernel, tau = evaluator.kernel, np.empty((states, joints), dtype=np.int64)
-    if isinstance(plan, FloatPlan):
+    if plan.in_floats:
         code = float_straight(plan, model.formats, model.tables, plans_folder())
     else:
         code = straight(plan, model.formats, model.tables, plans_folder())
@@ -106,7 +103,7 @@ def _own(model: Model, words: list[Words]) -> Iterator[Contender]:
     yield Contender("words, one state at a time", lambda: kernel(*words, tau), states, True, sizes=sizes, tau=tau)
     called = np.empty_like(tau)
     own = partial(own_loop(model.kernel()), *words, called)
-    yield Contender(OWN_LOOP, own, states, True, sizes=sizes if isinstance(plan, FloatPlan) else None, tau=called)
+    yield Contender(OWN_LOOP, own, states, True, sizes=sizes if plan.in_floats else None, tau=called)
     if code.unchecked is not None:
         bare = np.empty_like(tau)
         trusting = partial(code.unchecked, *words, bare, code.table)
@@ -118,7 +115,7 @@ def _own(model: Model, words: list[Words]) -> Iterator[Contender]:
         yield Contender(name, run, states, True, True, sizes)
     floats = [kind.dequantise(each) for kind, each in zip(model.formats.inputs, words, strict=True)]
     yield Contender(FLOATS, partial(evaluator.torque, *floats), states, True, True, sizes)
-    if isinstance(plan, FloatPlan) or plan.target != "tables":
+    if not plan.made_of_tables:
         return
     yield _tables_only(plan, model, words)
     for form in ("chosen", "dense"):

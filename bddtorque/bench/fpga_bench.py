@@ -68,7 +68,7 @@ def bench_fpga(
         if problem := missing_tools(device):
             yield FpgaFigures(device.name, device.part, "bddtorque", problem=problem)
             continue
-        dsp = None if model.plan.target == "tables" else device.multiplies
+        dsp = None if model.plan.made_of_tables else device.multiplies
         shared = share if device.multiplies else None
         yield _measured(
             model, verilog_files(model, name="arm", dsp=dsp, share=shared, vectors=1), device, "bddtorque", seed

@@ -7,10 +7,9 @@ from dataclasses import dataclass
 from bddtorque.evaluate.code_writer import Straight
 from bddtorque.evaluate.float_code import FloatPool
 from bddtorque.model.model import Model
-from bddtorque.plan.float_plan import AnyPlan, FloatPlan
-from bddtorque.plan.float_wires import Sine
+from bddtorque.plan.plan import Plan
 from bddtorque.plan.plan_operations import look_ups
-from bddtorque.plan.wires import Lookup
+from bddtorque.plan.wires import Lookup, Sine
 from bddtorque.targets.tables.choosing import lower_blocks
 
 LOAD = 4
@@ -25,9 +24,9 @@ class Sizes:
     touched: int
 
 
-def straight_sizes(plan: AnyPlan, code: Straight, native: bool = True) -> Sizes:
+def straight_sizes(plan: Plan, code: Straight, native: bool = True) -> Sizes:
     """Return the sizes of straight-line code, `native` or not: dense tables, one word of which a look-up reads."""
-    if isinstance(plan, FloatPlan):
+    if plan.in_floats:
         pool = FloatPool(plan)
         reads = sum(isinstance(each, Lookup) or (isinstance(each, Sine) and pool.tabled(each)) for each in plan.wires)
     else:

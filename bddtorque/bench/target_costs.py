@@ -13,10 +13,9 @@ from typing import Any
 from bddtorque.compiler.origin import from_recursion
 from bddtorque.evaluate.float_code import MOST_TABLE_BITS, FloatPool
 from bddtorque.model.model import Model
-from bddtorque.plan.float_plan import FloatPlan
-from bddtorque.plan.float_wires import Sine
 from bddtorque.plan.plan import Plan
 from bddtorque.plan.plan_operations import additions, look_ups
+from bddtorque.plan.wires import Sine
 from bddtorque.words.float_sine import sine_factors
 from bddtorque.words.ieee import SINGLE
 
@@ -85,9 +84,9 @@ def target_costs(model: Model) -> list[TargetCost]:
 def counted_cost(model: Model) -> TargetCost:
     """Return what the plan of a model costs."""
     plan = model.plan
-    if isinstance(plan, FloatPlan):
+    if plan.in_floats:
         return _of_floats(plan)
-    size, native = sum(table.stored_bytes for table in model.tables), plan.target == "integer"
+    size, native = sum(table.stored_bytes for table in model.tables), plan.multiplies_integers
     found = sum(look_ups(plan, native).values())
     return TargetCost(plan.target, True, found, additions(plan), _products(plan) if native else 0, size, size)
 
@@ -98,12 +97,12 @@ def _products(plan: Plan) -> int:
     return plan.counts()["products"] + sum(factor & (factor - 1) != 0 for factor in factors)
 
 
-def _of_floats(plan: FloatPlan) -> TargetCost:
+def _of_floats(plan: Plan) -> TargetCost:
     counts, pool = plan.counts(), FloatPool(plan)
     sines = sum(isinstance(wire, Sine) and pool.tabled(wire) for wire in plan.wires)
-    polynomials = (counts["sines"] - sines) * (len(sine_factors(plan.precision)) + 2)
+    polynomials = (counts["sines"] - sines) * (len(sine_factors(plan.floats)) + 2)
     found, products = counts["lookups"] + sines, counts["products"] + counts["fused"] + polynomials
-    size = pool.length * plan.precision.dtype().itemsize if found else 0
+    size = pool.length * plan.floats.dtype().itemsize if found else 0
     return TargetCost(plan.target, True, found, counts["sums"], products, size, size)
 
 

@@ -40,7 +40,6 @@ def plan_command(
     from bddtorque.base.workers import step
     from bddtorque.compiler.pinning import plan_to_plain, save_plan
     from bddtorque.compiler.robot_draft import draft_of_robot
-    from bddtorque.plan.float_plan import FloatPlan
     from bddtorque.spec.loading import spec_and_robot
     from bddtorque.targets.float.float_plan_text import float_plan_text
     from bddtorque.targets.plan_text import plan_text
@@ -59,7 +58,7 @@ def plan_command(
         show(f"note: {note}")
     width = output().width if folds() else None  # a file or a pipe gets the table of forms whole
     most = None if everything else MOST_WORDS
-    if isinstance(plan, FloatPlan):
+    if plan.in_floats:
         text = float_plan_text(plan, robot.name, bounds, most)
     else:
         text = plan_text(plan, robot.name, bounds, most, width)

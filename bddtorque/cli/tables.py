@@ -12,7 +12,6 @@ from bddtorque.base.sizes import bits_text, counted
 from bddtorque.cli.console import grid, plain_table, show
 from bddtorque.plan.blocks import output_format
 from bddtorque.plan.engine import CuddEngine
-from bddtorque.plan.float_plan import FloatPlan
 from bddtorque.plan.forms import FORMS
 from bddtorque.plan.integer_widths import wide_operations
 from bddtorque.plan.wires import Product
@@ -41,8 +40,8 @@ def model_lines(model: Model) -> list[tuple[str, str]]:
     words = f"torques {bits_text(lengths.pop('tau'))}" if model.named_arrays is None else given
     inputs = ", ".join(f"{name} {bits_text(bits)}" for name, bits in lengths.items())
     plan = model.plan
-    if isinstance(plan, FloatPlan):
-        kinds, how = ["fused", "products", "sums", "sines", "lookups", "angle_sums"], f"{plan.precision.name} precision"
+    if plan.in_floats:
+        kinds, how = ["fused", "products", "sums", "sines", "lookups", "angle_sums"], f"{plan.floats.name} precision"
         summed = ""
     else:
         kinds, how = ["lookups", "products", "sums", "angle_sums"], f"blocks of at most {plan.block_bits} bits"

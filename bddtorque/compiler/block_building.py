@@ -16,8 +16,8 @@ from bddtorque.plan.bdd import Diagram
 from bddtorque.plan.blocks import Block, GivenBlock, block_key, output_format
 from bddtorque.plan.bound import BlockFacts
 from bddtorque.plan.consing import MemoryLimit, memory_needed
-from bddtorque.plan.float_plan import AnyPlan
 from bddtorque.plan.forms import Bits, check_form
+from bddtorque.plan.plan import Plan
 from bddtorque.plan.reduction import reduce
 from bddtorque.plan.table import Table, word_dtype
 from bddtorque.plan.tabulate import memory_needed as tabulating_memory
@@ -39,7 +39,7 @@ class Blocks:
 
 
 def build_blocks(
-    plan: AnyPlan, given: Table | None, engine: str, memory: int, team: Workers | None, what: str = "compiling"
+    plan: Plan, given: Table | None, engine: str, memory: int, team: Workers | None, what: str = "compiling"
 ) -> Blocks:
     """Make every block, on the workers or, without any, here and now; `given` is the table of a `GivenBlock`."""
     tasks = [
@@ -103,7 +103,7 @@ def _restored(block: Block, built: dict[str, Any]) -> tuple[Table, Diagram, Bloc
     return table, diagram, BlockFacts(built["error"], int(table.values.min()), int(table.values.max()))
 
 
-def check_memory(plan: AnyPlan, memory: int, workers: int) -> None:
+def check_memory(plan: Plan, memory: int, workers: int) -> None:
     """Refuse a plan whose tables and the work on them would not fit the memory budget, before anything is made."""
     kept = sum(_rows(block) * word_dtype(*output_format(block)).itemsize for block in plan.blocks)
     needs = [
@@ -142,7 +142,7 @@ def _rows(block: Block) -> int:
     return 1 << sum(block.input_widths)
 
 
-def _with_block_names(message: str, plan: AnyPlan) -> str:
+def _with_block_names(message: str, plan: Plan) -> str:
     """Return a message of a worker, who knows a block by its key alone, with the block's place and name instead."""
     for k, key in enumerate(plan.keys):
         if key in message:
@@ -150,5 +150,5 @@ def _with_block_names(message: str, plan: AnyPlan) -> str:
     return message
 
 
-def _block_name(plan: AnyPlan, block: int) -> str:
+def _block_name(plan: Plan, block: int) -> str:
     return next(wire.name for wire in plan.wires if getattr(wire, "block", None) == block)

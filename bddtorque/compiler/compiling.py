@@ -20,7 +20,7 @@ from bddtorque.compiler.pinning import check_pinned, load_plan
 from bddtorque.compiler.robot_draft import draft_of_robot
 from bddtorque.compiler.torque_ranges import range_notes
 from bddtorque.model.model import Model
-from bddtorque.plan.float_plan import AnyPlan
+from bddtorque.plan.plan import Plan
 from bddtorque.spec.chips import chip_named
 from bddtorque.spec.compile_options import CompileOptions
 from bddtorque.spec.loading import Source, spec_and_robot
@@ -35,7 +35,7 @@ def compile(
     cache: Cache | str | None = "default",
     progress: Progress | None = None,
     engine: str = "auto",
-    plan: AnyPlan | str | PathLike[str] | None = None,
+    plan: Plan | str | PathLike[str] | None = None,
     **options: Unpack[CompileOptions],
 ) -> Model:
     """Compile a robot into fixed-point code with a proved worst-case error for every output.
@@ -80,14 +80,14 @@ def compile(
     True
     """
     started = time.perf_counter()
-    pinned = plan if plan is None or isinstance(plan, AnyPlan) else load_plan(plan)
+    pinned = plan if plan is None or isinstance(plan, Plan) else load_plan(plan)
     kept = cache_named(cache)
     team = Workers(workers, executor=executor, cache=kept, progress=progress)
     spec, robot, notes = spec_and_robot(source, options)
     with step(progress or NoProgress(), f"planning {robot.name}"), within_floats("robot", robot.name):
         draft = draft_of_robot(spec, robot)
     if pinned is not None:
-        check_pinned(pinned, draft.plan, "plan" if isinstance(plan, AnyPlan) else str(plan))
+        check_pinned(pinned, draft.plan, "plan" if isinstance(plan, Plan) else str(plan))
     at_a_time = (workers or usable_processors()) if executor is None else 1
     return finish_model(draft, team, started, notes, engine=engine, at_a_time=at_a_time)
 

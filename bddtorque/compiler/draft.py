@@ -14,14 +14,13 @@ import numpy.typing as npt
 from bddtorque.base.errors import BddTorqueError
 from bddtorque.model.certified import certificate_of
 from bddtorque.model.provenance import Provenance
-from bddtorque.plan.bound import BlockFacts, OutputBound, compose, planned_facts
-from bddtorque.plan.float_bound import compose_floats
-from bddtorque.plan.float_plan import AnyPlan, FloatPlan
+from bddtorque.plan.bound import BlockFacts, OutputBound, compose_bounds, planned_facts
+from bddtorque.plan.plan import Plan
 from bddtorque.plan.table import Table
 from bddtorque.proof.certificate import Certificate
 from bddtorque.proof.proved_bound import ROBOT, Parts, ProvedBound
 from bddtorque.proof.saturation import Verdict, Witness, judge, judge_words
-from bddtorque.targets.builder import Target
+from bddtorque.targets.builder import OutputFormat
 from bddtorque.words.bounded import ROOM, Interval
 from bddtorque.words.formats import Format
 from bddtorque.words.integer_range import wrap
@@ -37,7 +36,7 @@ class Draft:
 
     formats: Interface  # the words
     provenance: Provenance  # the robot or the function
-    plan: AnyPlan  # what is computed
+    plan: Plan  # what is computed
     # how far the compiled function itself can be from the true one, for each output, in units
     arithmetic: tuple[float, ...]
     relative_to: str = ROBOT  # what the certificate will be relative to
@@ -57,17 +56,17 @@ class Draft:
     def bounds(self, facts: Sequence[BlockFacts] | None = None) -> list[OutputBound]:
         """Return what the errors of the blocks amount to, output by output; those that were planned unless given."""
         known = planned_facts(self.plan.blocks) if facts is None else facts
-        if isinstance(self.plan, FloatPlan):
-            found = compose_floats(self.plan, known)
-            charges = self.dropped or (0.0,) * len(found)
-            return [replace(bound, dropped=charge) for bound, charge in zip(found, charges, strict=True)]
-        return compose(self.plan, {name: argument.scale for name, argument in self.formats.arguments.items()}, known)
+        scales = {name: argument.scale for name, argument in self.formats.arguments.items()}
+        bounds = compose_bounds(self.plan, scales, known)
+        if not self.dropped:
+            return bounds
+        return [replace(bound, dropped=charge) for bound, charge in zip(bounds, self.dropped, strict=True)]
 
 
-def target_of(word: Format, name: str) -> Target:
+def target_of(word: Format, name: str) -> OutputFormat:
     """Return what an output word means; an offset of the value is one of its centre."""
     centre = Fraction(word.centre) + word.sign * Fraction(word.offset)
-    return Target(name, Fraction(word.lsb), word.lowest, word.highest, centre, word.sign)
+    return OutputFormat(name, Fraction(word.lsb), word.lowest, word.highest, centre, word.sign)
 
 
 @contextmanager

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -27,19 +27,15 @@ from bddtorque.model.exhaustive import grid_values
 from bddtorque.model.model import Model
 from bddtorque.model.provenance import Provenance
 from bddtorque.plan.blocks import Block, FunctionBlock, GivenBlock, LawBlock
-from bddtorque.plan.float_plan import AnyPlan
 from bddtorque.plan.plan import Plan, check_widths
 from bddtorque.plan.table import Table
 from bddtorque.plan.wires import Input, Lookup, Output, Wire
 from bddtorque.proof.folding import folding_errors
-from bddtorque.spec.chips import chip_named
 from bddtorque.spec.field_values import as_chip, as_target
-from bddtorque.spec.resolve import ANY_CHIP
+from bddtorque.targets import TARGETS
 from bddtorque.targets.angles import with_angle_sums
-from bddtorque.targets.builder import Target
-from bddtorque.targets.float.float_planner import plan_floats
-from bddtorque.targets.integer.integer_planner import plan_integers
-from bddtorque.targets.tables.budget import plan_network
+from bddtorque.targets.builder import OutputFormat
+from bddtorque.targets.target_plans import check_options
 from bddtorque.words.argument import Argument, argument_of, intervals
 from bddtorque.words.bounded import ROOM, TIE_WINDOW, ULP, Interval, IntervalArithmetic
 from bddtorque.words.formats import Format
@@ -73,6 +69,7 @@ class Request:
     spread: float = 0.0
     products: str = "auto"  # how tables multiply two words, as in `Spec`; for cascades of a traced function
     chip: str | None = None  # for the target "integer": the processor whose costs words are chosen by
+    precision: ClassVar[None] = None  # for the target "float": the one that is enough
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "where", self.where or f"function '{self.name:.60}'")
@@ -85,15 +82,10 @@ class Request:
         whole(self.block_bits, 2, MOST_BLOCK_BITS, f"{self.where}, block_bits")
         object.__setattr__(self, "target", as_target(self.target, f"{self.where}, target"))
         choice(self.products, PRODUCTS, f"{self.where}, products")
-        if self.products != "auto" and self.target != "tables":
-            raise BddTorqueError(
-                f"{self.where}: products is only valid for target 'tables', got '{self.products}' with target "
-                f"'{self.target}'"
-            )
         if self.chip is not None:
             as_chip(self.chip, f"{self.where}, chip")
-            if self.target != "integer":
-                raise BddTorqueError(f"{self.where}: chip is only valid for target 'integer', got '{self.target}'")
+        chosen = {"products": self.products != "auto", "chip": self.chip is not None}
+        check_options(self.target, [key for key, given in chosen.items() if given], lambda _: "", f"{self.where}: ")
         object.__setattr__(self, "accuracy", float(accuracy))
 
     @property
@@ -108,7 +100,7 @@ class Request:
 
     def draft(
         self,
-        plan: AnyPlan,
+        plan: Plan,
         output: Format,
         relative_to: str,
         arithmetic: float = 0.0,
@@ -133,10 +125,10 @@ class Request:
 
 def check_bits(request: Request, why_not: str = "") -> None:
     """Refuse more input bits than one table may have, with what would do; and tables where none are asked for."""
-    if request.target == "float":
+    if TARGETS[request.target].only_traced:
         reason = f": {why_not}" if why_not else ""
         raise BddTorqueError(
-            f"{request.where}: target 'float' takes functions that can be traced, others are tables"
+            f"{request.where}: target '{request.target}' takes functions that can be traced, others are tables"
             f"{reason}: use target = 'tables' or 'integer'"
         )
     total, most = request.bits, request.block_bits
@@ -190,28 +182,14 @@ def draft_of_graph(graph: Graph, request: Request) -> Draft:
     output = request.output.format(reach.low, reach.high)
     target = target_of(output, "y")
     (arithmetic,) = folding_errors(graph, ranges)
-    if request.target == "float":
-        spent = arithmetic / output.lsb * ROOM
-        floats = plan_floats(graph, arguments, [target], float(request.accuracy), "traced", "auto", [spent])
-        return request.draft(floats, output, "traced", arithmetic, graph, direct=False)
-    if request.target == "integer":
-        words = plan_integers(
-            graph, arguments, [target], float(request.accuracy), request.block_bits, "traced",
-            chip_named(request.chip or ANY_CHIP),
-            arithmetic / output.lsb * ROOM,
-        )  # fmt: skip
-        return request.draft(words, output, "traced", arithmetic, graph, direct=False)
+    planner, spent = TARGETS[request.target], [arithmetic / output.lsb * ROOM]
     shifted = any(each.rest for each in sums.values())  # angles and constants together stand in cascades only
-    if request.bits <= request.block_bits and not shifted:
+    if planner.made_of_tables and request.bits <= request.block_bits and not shifted:
         block = _graph_block(graph, arguments, target, reach)
         plan = _direct_plan(block, request, output, "traced", request.block_bits)
         return request.draft(plan, output, "traced", arithmetic, graph)
-    spent = arithmetic / output.lsb * ROOM
-    plan = plan_network(
-        graph, arguments, [target], float(request.accuracy), request.block_bits, "terms", spent,
-        request.products,
-    )  # fmt: skip
-    return request.draft(replace(plan, source="traced"), output, "traced", arithmetic, graph, direct=False)
+    plan = planner.plan_graph(request, graph, arguments, [target], float(request.accuracy), "traced", spent)
+    return request.draft(plan, output, "traced", arithmetic, graph, direct=False)
 
 
 def _checked_angles(graph: Graph, request: Request) -> Any:
@@ -231,7 +209,9 @@ def _checked_angles(graph: Graph, request: Request) -> Any:
         raise BddTorqueError(f"{request.where}: {said}; trace = 'float' takes any function") from None
 
 
-def _graph_block(graph: Graph, arguments: Mapping[str, Argument], target: Target, reach: Interval) -> FunctionBlock:
+def _graph_block(
+    graph: Graph, arguments: Mapping[str, Argument], target: OutputFormat, reach: Interval
+) -> FunctionBlock:
     """Return the table of sign·f − centre."""
     tracer = Tracer()
     inputs = {name: tracer.input(f"x{k}") for k, name in enumerate(arguments)}
@@ -274,7 +254,7 @@ def law_range(law: Any, formats: Sequence[Format]) -> tuple[float, float]:
     return float(np.min(values)), float(np.max(values))
 
 
-def words_reached(low: float, high: float, target: Target) -> tuple[int, int]:
+def words_reached(low: float, high: float, target: OutputFormat) -> tuple[int, int]:
     """Return words beyond which no value from low to high goes, whoever's last bits these have."""
     ends = sorted((target.sign * end - float(target.centre)) / float(target.lsb) for end in (low, high))
     return math.floor(ends[0] - WORD_SLACK), math.ceil(ends[1] + WORD_SLACK)
@@ -299,7 +279,7 @@ def draft_of_given(block: GivenBlock, request: Request, output: Format) -> Draft
     return request.draft(_direct_plan(block, request, output, "float", request.bits), output, "float")
 
 
-def rounded_values(values: Floats, target: Target) -> tuple[npt.NDArray[np.int64], float]:
+def rounded_values(values: Floats, target: OutputFormat) -> tuple[npt.NDArray[np.int64], float]:
     """Return the nearest words of float values, ties away from zero, at most one beyond the ends of the output.
 
     And the largest error in values; what is close to a tie is decided in rationals.

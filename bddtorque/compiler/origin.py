@@ -32,6 +32,7 @@ from bddtorque.proof.recursion_truth import recursion_errors
 from bddtorque.proof.term_truth import term_errors
 from bddtorque.robots.robot import Robot
 from bddtorque.spec import Spec
+from bddtorque.targets import TARGETS
 from bddtorque.words.argument import Argument, intervals
 from bddtorque.words.bounded import Interval
 from bddtorque.words.interface import WordArray
@@ -127,9 +128,9 @@ def _torque_graphs(spec: Spec, robot: Robot) -> list[TorqueGraph]:
     """
     if spec.source != "auto":
         return [from_terms(robot) if spec.source == "terms" else from_recursion(robot)]
-    few = robot.degrees_of_freedom <= FEW_JOINTS
-    if spec.target != "tables":
-        terms = few and spec.target == "integer" and not robot.followers
+    few, target = robot.degrees_of_freedom <= FEW_JOINTS, TARGETS[spec.target]
+    if not target.made_of_tables:
+        terms = few and target.compares_terms and not robot.followers
         return [from_recursion(robot), *([from_terms(robot)] if terms else [])]
     with suppress(BddTorqueError):
         return [from_terms(robot), *([] if few else [from_recursion(robot)])]

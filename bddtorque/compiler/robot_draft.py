@@ -12,17 +12,20 @@ from bddtorque.compiler.torque_ranges import round_up, with_room
 from bddtorque.dynamics.coupling import refuse_ambiguous_turns
 from bddtorque.dynamics.quantities import QUANTITIES
 from bddtorque.model.provenance import of_robot
-from bddtorque.plan.float_plan import AnyPlan, FloatPlan
+from bddtorque.plan.plan import Plan
 from bddtorque.plan.wires import AngleSum, Input
 from bddtorque.proof.torque_reach import MARGIN, MOST_JOINTS_IN_TERMS
 from bddtorque.robots.robot import Robot
 from bddtorque.spec import InputBits, JointSpec, Ranges, Spec
 from bddtorque.spec.resolve import input_arrays, interface_of, stated_joints, torque_bits
-from bddtorque.targets.builder import Target
-from bddtorque.targets.float.float_planner import LawTerm, plan_floats
+from bddtorque.targets import TARGETS
+from bddtorque.targets.builder import OutputFormat
+from bddtorque.targets.extra_terms import LawTerm
+from bddtorque.targets.float.float_planner import plan_floats
 from bddtorque.targets.tables.budget import plan_by_paper
 from bddtorque.targets.tables.cover import extra_bits, summand_counts
-from bddtorque.targets.target_plans import TracedOutputs, check_target, plan_for_target, with_laws
+from bddtorque.targets.target import TracedOutputs, with_laws
+from bddtorque.targets.target_plans import check_target, plan_for_target
 from bddtorque.words.argument import intervals
 from bddtorque.words.bounded import ROOM, Interval
 from bddtorque.words.interface import Derived, Interface, WordArray
@@ -74,7 +77,7 @@ def _within_accuracy(draft: Draft) -> bool:
 
     Plans in words that do not are refused when they are made.
     """
-    if not isinstance(draft.plan, FloatPlan):
+    if not draft.plan.in_floats:
         return True
     bounds = zip(draft.bounds(), draft.arithmetic, strict=True)
     return all(bound.total + arithmetic < draft.provenance.accuracy for bound, arithmetic in bounds)
@@ -117,7 +120,7 @@ def _draft(spec: Spec, robot: Robot) -> Draft:
     )
 
 
-def plan_in_doubles(robot: Robot, formats: Interface, accuracy: float) -> FloatPlan:
+def plan_in_doubles(robot: Robot, formats: Interface, accuracy: float) -> Plan:
     """Return the recursion of a robot's torques, without friction, in double precision."""
     origin = from_recursion(robot)
     targets = output_targets(formats, origin.graph.output_names)
@@ -126,7 +129,7 @@ def plan_in_doubles(robot: Robot, formats: Interface, accuracy: float) -> FloatP
 
 def _draft_by_paper(spec: Spec, robot: Robot) -> Draft:
     """Return words and plan by the paper's rule: r + m bits for every term and, unless the spec says, every input."""
-    if spec.target != "tables" or spec.source == "recursive":
+    if not TARGETS[spec.target].made_of_tables or spec.source == "recursive":
         raise BddTorqueError(
             f"accuracy 'paper' needs target 'tables' and source 'terms', got '{spec.target}' and '{spec.source}'"
         )
@@ -145,7 +148,7 @@ def _draft_by_paper(spec: Spec, robot: Robot) -> Draft:
     return Draft(formats, of_robot(robot, resolved), plan, _errors(formats, origin))
 
 
-def output_targets(formats: Interface, names: Sequence[str]) -> list[Target]:
+def output_targets(formats: Interface, names: Sequence[str]) -> list[OutputFormat]:
     """Return what every output word means."""
     return [target_of(word, name) for name, word in zip(names, formats.results.values(), strict=True)]
 
@@ -251,7 +254,7 @@ def joint_frictions(robot: Robot, spec: Spec, formats: Interface) -> list[LawTer
     return found
 
 
-def _with_derived(plan: AnyPlan, derived: Mapping[str, Derived]) -> AnyPlan:
+def _with_derived(plan: Plan, derived: Mapping[str, Derived]) -> Plan:
     """Return a plan in which words derived from input words are made of them: sums that wrap."""
     if not derived:
         return plan
@@ -276,6 +279,6 @@ def _with_derived(plan: AnyPlan, derived: Mapping[str, Derived]) -> AnyPlan:
             wires.append(wire.moved(places))
     outputs = tuple(output.moved(places) for output in plan.outputs)
     moved = replace(plan, wires=tuple(wires), outputs=outputs)  # type: ignore[arg-type]
-    if isinstance(moved, FloatPlan):
+    if moved.in_floats:
         return moved
     return replace(moved, exact={places.get(key, key): each.moved(places) for key, each in moved.exact.items()})

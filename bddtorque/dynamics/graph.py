@@ -7,14 +7,15 @@ the opposite sign. Signs cost nothing and make −(a·b) and (−a)·b the same 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 from typing import Any
 
 import numpy as np
 
-from bddtorque.base.errors import BddTorqueError
+from bddtorque.base.errors import BddTorqueError, unknown
+from bddtorque.base.plain import listed, of_type, table, whole
 
 
 class Op(IntEnum):
@@ -152,3 +153,26 @@ def kept(nodes: Sequence[Node], outputs: Sequence[int], names: Sequence[str]) ->
         for node in (nodes[index] for index in sorted(needed))
     )
     return Graph(renumbered, tuple(map(moved, outputs)), tuple(names))
+
+
+def graph_from_plain(plain: object, where: str, names: Collection[str] | None = None) -> Graph:
+    """Return the graph of one output that `Graph.to_plain` wrote; over inputs of these names, if any are given."""
+    given = table(plain, ("nodes", "outputs", "output_names"), where)
+    nodes: list[Node] = []
+    for k, each in enumerate(listed(given["nodes"], where)):
+        op, left, right, name, value = listed(each, where, 5)
+        kind = Op(whole(op, 0, len(Op) - 1, where))
+        first, second = (
+            whole(r, 0, 2 * k - 1, where) if j < OPERANDS[kind] else -1 for j, r in enumerate((left, right))
+        )
+        if kind is Op.INPUT and names is not None and of_type(name, str, where) not in names:
+            raise BddTorqueError(f"{where}, node {k}: {unknown('input', name, sorted(names))}")
+        try:
+            number = float.fromhex(of_type(value, str, where))
+        except (ValueError, OverflowError):
+            raise BddTorqueError(f"{where}, node {k}: a constant must be hexadecimal, got {value!r:.40}") from None
+        if number - number != 0:
+            raise BddTorqueError(f"{where}, node {k}: a constant must be finite, got {number}")
+        nodes.append(Node(kind, first, second, of_type(name, str, where), number))
+    outputs = tuple(whole(each, 0, 2 * len(nodes) - 1, where) for each in listed(given["outputs"], where, 1))
+    return Graph(tuple(nodes), outputs, tuple(of_type(n, str, where) for n in listed(given["output_names"], where, 1)))

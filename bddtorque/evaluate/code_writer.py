@@ -16,7 +16,7 @@ from bddtorque.evaluate.cutting import cut, is_large
 from bddtorque.evaluate.generated import generated_module
 from bddtorque.evaluate.input_code import InputWord, input_words
 from bddtorque.evaluate.program import QUANTITIES
-from bddtorque.plan.float_plan import AnyPlan
+from bddtorque.plan.plan import Plan
 from bddtorque.words.interface import Interface
 
 DECORATOR = '@njit(cache=True, nogil=True, _nrt=False, error_model="numpy")\n'
@@ -69,7 +69,7 @@ class CodeWriter:
         How many functions statements were cut into, 0 if none were.
     """
 
-    def __init__(self, plan: AnyPlan, formats: Interface, header: str) -> None:
+    def __init__(self, plan: Plan, formats: Interface, header: str) -> None:
         self.wires, self.formats = len(plan.wires), formats
         self.inputs: list[InputWord] = input_words(plan, formats)
         self.outputs = range(len(plan.outputs))

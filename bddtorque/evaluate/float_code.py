@@ -14,10 +14,9 @@ import numpy.typing as npt
 
 from bddtorque.evaluate.ieee_code import converts_int64
 from bddtorque.evaluate.integer_code import wrapped
-from bddtorque.plan.float_plan import FloatPlan
-from bddtorque.plan.float_wires import Add, Constant, Fused, Multiply, Number, Sine
+from bddtorque.plan.plan import Plan
 from bddtorque.plan.table import Table
-from bddtorque.plan.wires import AngleSum, Input, Lookup
+from bddtorque.plan.wires import Add, AngleSum, Constant, Fused, Input, Lookup, Multiply, Number, Sine
 from bddtorque.words.float_sine import angle_bits, sine_factors, sine_table, turn_on_grid
 from bddtorque.words.ieee import DOUBLE
 
@@ -31,7 +30,7 @@ class FloatPool:
     A table of sines is a quarter longer than a turn, so that one index serves sine and cosine.
     """
 
-    def __init__(self, plan: FloatPlan) -> None:
+    def __init__(self, plan: Plan) -> None:
         self.plan = plan
         self.places: dict[tuple[Any, ...], int] = {}
         self.length = 1  # never empty: Numba wants a type
@@ -65,14 +64,14 @@ class FloatPool:
 
     def values(self, tables: Sequence[Table]) -> npt.NDArray[Any]:
         """Return the array."""
-        pool = np.zeros(self.length, dtype=self.plan.precision.dtype)
+        pool = np.zeros(self.length, dtype=self.plan.floats.dtype)
         for (kind, *which), start in self.places.items():
             if kind == "block":
                 words = tables[which[0]].values
                 pool[start : start + len(words)] = words
                 continue
             bits, rest = which
-            sines = sine_table(bits, turn_on_grid(rest, self.plan.precision), False, self.plan.precision)
+            sines = sine_table(bits, turn_on_grid(rest, self.plan.floats), False, self.plan.floats)
             pool[start : start + len(sines)] = sines
             pool[start + len(sines) : start + 5 * len(sines) // 4] = sines[: len(sines) // 4]
         return pool
@@ -94,9 +93,9 @@ class FloatCode:
         All other statements.
     """
 
-    def __init__(self, plan: FloatPlan, pool: FloatPool, lookups: bool) -> None:
+    def __init__(self, plan: Plan, pool: FloatPool, lookups: bool) -> None:
         self.plan, self.pool, self.lookups = plan, pool, lookups
-        doubles = plan.precision == DOUBLE and converts_int64()
+        doubles = plan.floats == DOUBLE and converts_int64()
         self.word_kind = "int64" if lookups or doubles else "int32"  # which vectors convert faster
         self.words: dict[str, str] = {}
         self.body: list[str] = []
@@ -148,7 +147,7 @@ class FloatCode:
     def value(self, k: int) -> str:
         """Return a float wire: its name, or the constant itself."""
         wire = self.plan.wires[k]
-        return self.number(self.plan.precision.nearest(wire.value)) if isinstance(wire, Constant) else f"w{k}"
+        return self.number(self.plan.floats.nearest(wire.value)) if isinstance(wire, Constant) else f"w{k}"
 
     def _once(self, name: str, value: str) -> None:
         if name not in self._made:
@@ -164,7 +163,7 @@ class FloatCode:
 
     def _write_sine(self, k: int, wire: Sine) -> None:
         """Write the polynomial; an angle without a constant is folded as a float, which is exact."""
-        precision, bits = self.plan.precision, self.plan.bits_of(wire.word)
+        precision, bits = self.plan.floats, self.plan.bits_of(wire.word)
         turn = turn_on_grid(wire.rest, precision)
         wide = angle_bits(bits, turn, precision)
         if turn:
@@ -192,7 +191,7 @@ class FloatCode:
 
     def _write_polynomial(self, k: int) -> None:
         self.body.append(f"z{k} = y{k} * y{k}")
-        *factors, total = (self.number(factor) for factor in sine_factors(self.plan.precision))
+        *factors, total = (self.number(factor) for factor in sine_factors(self.plan.floats))
         for place, factor in enumerate(reversed(factors)):
             self.body.append(f"p{k}_{place} = fma({total}, z{k}, {factor})")
             total = f"p{k}_{place}"

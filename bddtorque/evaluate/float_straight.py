@@ -24,7 +24,7 @@ from bddtorque.evaluate.input_code import check_inputs, count, load_inputs, unre
 from bddtorque.evaluate.pointers import LINE_BYTES
 from bddtorque.evaluate.program import QUANTITIES
 from bddtorque.evaluate.state_layouts import TILE, InColumns, InRows
-from bddtorque.plan.float_plan import FloatPlan
+from bddtorque.plan.plan import Plan
 from bddtorque.plan.table import Table
 from bddtorque.words.interface import Interface
 
@@ -44,7 +44,7 @@ INLINED = DECORATOR.replace("_nrt", "forceinline=True, _nrt")
 """Of what kernels call: within a loop of the user's no array is passed, and no reference to a row counted."""
 
 
-def float_straight(plan: FloatPlan, formats: Interface, tables: Sequence[Table], directory: Path) -> Straight:
+def float_straight(plan: Plan, formats: Interface, tables: Sequence[Table], directory: Path) -> Straight:
     """Return the straight-line code of a plan in floats; compiled when first called, or found in `directory`."""
     warn_without_fma()
     pool = FloatPool(plan)
@@ -52,7 +52,7 @@ def float_straight(plan: FloatPlan, formats: Interface, tables: Sequence[Table],
     module = source.module(directory)
     return Straight(
         module.states, module.bare, pool.values(tables), module.tiles, module.columns, module.unchecked, source.room,
-        TILE, plan.precision.dtype,
+        TILE, plan.floats.dtype,
     )  # fmt: skip
 
 
@@ -69,9 +69,9 @@ class TileWriter(CodeWriter):
         How many floats the array `rows` must have, which may begin anywhere.
     """
 
-    def __init__(self, plan: FloatPlan, formats: Interface, header: str) -> None:
+    def __init__(self, plan: Plan, formats: Interface, header: str) -> None:
         super().__init__(plan, formats, header)
-        self.lanes, self._size = vector_lanes(plan.precision.dtype), plan.precision.dtype().itemsize
+        self.lanes, self._size = vector_lanes(plan.floats.dtype), plan.floats.dtype().itemsize
         self.length, self.room, self._rows = self.lanes, 0, 0
 
     def begin(self, arrays: Iterable[str], dtype: str) -> list[str]:
@@ -101,8 +101,8 @@ class TileWriter(CodeWriter):
 class FloatSource(TileWriter):
     """The module of a plan in floats."""
 
-    def __init__(self, plan: FloatPlan, formats: Interface, pool: FloatPool) -> None:
-        dtype = plan.precision.dtype.__name__
+    def __init__(self, plan: Plan, formats: Interface, pool: FloatPool) -> None:
+        dtype = plan.floats.dtype.__name__
         super().__init__(plan, formats, HEADER.format(dtype=dtype))
         self.counted = [*self.inputs, *unread_words(plan, formats)]
         self._add_states(FloatCode(plan, pool, lookups=True), dtype)

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from bddtorque.evaluate.integer_code import wrapped
 from bddtorque.evaluate.program import QUANTITIES
 from bddtorque.evaluate.table_pool import Pool
-from bddtorque.plan.float_plan import AnyPlan
 from bddtorque.plan.plan import Plan
 from bddtorque.plan.wires import AngleSum, Input
 from bddtorque.words.formats import limits
@@ -43,7 +42,7 @@ class InputWord:
         return self.low > self.high
 
 
-def input_words(plan: AnyPlan, formats: Interface) -> list[InputWord]:
+def input_words(plan: Plan, formats: Interface) -> list[InputWord]:
     """Return the inputs of a plan."""
     found = []
     for k, wire in enumerate(plan.wires):
@@ -55,7 +54,7 @@ def input_words(plan: AnyPlan, formats: Interface) -> list[InputWord]:
     return found
 
 
-def unread_words(plan: AnyPlan, formats: Interface) -> list[InputWord]:
+def unread_words(plan: Plan, formats: Interface) -> list[InputWord]:
     """Return the inputs that a plan does not read, but that can be out of range; numbered beyond its wires."""
     read = {wire.name for wire in plan.inputs}
     found: list[InputWord] = []

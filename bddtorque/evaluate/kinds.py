@@ -8,7 +8,6 @@ from bddtorque.base.errors import BddTorqueError, not_among, unknown
 from bddtorque.base.processors import usable_processors
 from bddtorque.evaluate.runners import Compiled, Interpreted, Runnable, Runner, Spread, runs_straight
 from bddtorque.evaluate.team import Team, choose_spreading
-from bddtorque.plan.float_plan import plan_in_words
 from bddtorque.plan.forms import BIT_FORMS, WORD_FORMS
 
 OnRange = Literal["warn", "saturate", "raise"]
@@ -35,9 +34,9 @@ def choose_form(model: Runnable, name: str, kind: str, form: str | None, spread:
         if kind != "parallel":
             raise BddTorqueError(f"spread = '{spread}' is only valid for the evaluator 'parallel'")
         forms = (*BIT_FORMS, *(each for each in forms if each not in ("straight", *BIT_FORMS)))
-    if model.plan.target != "tables" and (kind == "bits" or spread != "states" or form not in (None, "straight")):
+    if not model.plan.made_of_tables and (kind == "bits" or spread != "states" or form not in (None, "straight")):
         what = f"spread = '{spread}'" if spread != "states" else f"the evaluator '{kind}'"
-        plan_in_words(model.plan, f"the form '{form}'" if form else what, name)
+        model.plan.require_tables(f"the form '{form}'" if form else what, name)
     by_words = kind != "bits" and spread == "states"
     form = form or ("straight" if by_words and runs_straight(model.plan) else forms[0])
     if form not in forms:

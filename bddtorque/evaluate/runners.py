@@ -42,8 +42,8 @@ from bddtorque.evaluate.single import (
 )
 from bddtorque.evaluate.straight import straight
 from bddtorque.plan.bdd import Diagram
-from bddtorque.plan.float_plan import AnyPlan, FloatPlan, plan_in_words
 from bddtorque.plan.forms import check_form
+from bddtorque.plan.plan import Plan
 from bddtorque.plan.table import Table
 from bddtorque.targets.tables.choosing import lower_blocks
 from bddtorque.words.interface import Interface
@@ -69,7 +69,7 @@ class Runnable(Protocol):
         """The words that go in and come out."""
 
     @property
-    def plan(self) -> AnyPlan:
+    def plan(self) -> Plan:
         """What is computed, wire by wire."""
 
     @property
@@ -138,7 +138,7 @@ class Interpreted:
         forms = lower_blocks(form, model.tables, model.diagrams, model.memory)
         for made, table in zip(forms, model.tables, strict=True):
             check_form(made, table)
-        plan = plan_in_words(model.plan, f"the form '{form}'", "this model")
+        plan = model.plan.require_tables(f"the form '{form}'", "this model")
         self.program: Program = assemble(plan, model.formats, forms)
         self.registers = len(model.plan.wires)
 
@@ -177,7 +177,7 @@ class Compiled:
 
     def __init__(self, model: Runnable) -> None:
         plan = model.plan
-        if isinstance(plan, FloatPlan):
+        if plan.in_floats:
             self.code = float_straight(plan, model.formats, model.tables, plans_folder())
         else:
             self.code = straight(plan, model.formats, model.tables, plans_folder())
@@ -229,7 +229,7 @@ class Compiled:
         return later
 
 
-def runs_straight(plan: AnyPlan) -> bool:
+def runs_straight(plan: Plan) -> bool:
     """Whether a plan runs as code of its own unless somebody asks for a form: see `MOST_WIRES`.
 
     Where many models run a few states each, as in tests, compiling costs more than it saves: the environment variable
@@ -237,7 +237,7 @@ def runs_straight(plan: AnyPlan) -> bool:
     the same.
     """
     off = os.environ.get("BDDTORQUE_STRAIGHT", "").strip().lower() in ("off", "0", "no")
-    return plan.target != "tables" or (len(plan.wires) <= MOST_WIRES and not off)
+    return not plan.made_of_tables or (len(plan.wires) <= MOST_WIRES and not off)
 
 
 class Spread:

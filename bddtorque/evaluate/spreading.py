@@ -29,7 +29,6 @@ from bddtorque.evaluate.scheduling import (
     longest_path,
 )
 from bddtorque.plan.bdd import Diagram
-from bddtorque.plan.float_plan import AnyPlan, plan_in_words
 from bddtorque.plan.plan import Plan
 
 Way = Literal["bits", "terms"]
@@ -41,7 +40,7 @@ class Compiled(Protocol):
     """What is spread: a plan, and one diagram per block."""
 
     @property
-    def plan(self) -> AnyPlan:
+    def plan(self) -> Plan:
         """What is computed, wire by wire."""
 
     @property
@@ -199,7 +198,7 @@ def schedule_model(
     latency
         Steps that the schedule leaves for what is sent, if it can; for the way ``"bits"``.
     """
-    count, plan = checked_processors(processors), plan_in_words(model.plan, "a schedule of processors", "this model")
+    count, plan = checked_processors(processors), model.plan.require_tables("a schedule of processors", "this model")
     if way == "terms":
         return spread_terms(plan, model.diagrams, count, costs, grain)
     if way != "bits":

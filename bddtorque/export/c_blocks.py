@@ -73,7 +73,7 @@ def block_codes(model: Model, numbers: Sequence[int], form: str, memory: int, ch
         )
     if chip.largest_tables and size > chip.largest_tables:
         fewer = "compile with fewer bits"
-        if model.plan.target == "tables":
+        if model.plan.made_of_tables:
             fewer = "compile with less 'memory', or with target = 'integer'"
         raise BddTorqueError(
             f"tables take {size:,} bytes, but the compiler of chip '{chip.name}' reads at most {chip.largest_tables:,} "

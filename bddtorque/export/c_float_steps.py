@@ -16,9 +16,8 @@ from bddtorque.evaluate.float_code import MOST_TABLE_BITS
 from bddtorque.export.c_interface import Interface
 from bddtorque.export.c_steps import Steps, angle_sum
 from bddtorque.export.c_text import ConstantArray, integer, real
-from bddtorque.plan.float_plan import FloatPlan
-from bddtorque.plan.float_wires import Add, Constant, Fused, Multiply, Number, Sine
-from bddtorque.plan.wires import AngleSum, Lookup
+from bddtorque.plan.plan import Plan
+from bddtorque.plan.wires import Add, AngleSum, Constant, Fused, Lookup, Multiply, Number, Sine
 from bddtorque.words.float_sine import GRID, sine_factors, sine_table, turn_on_grid
 from bddtorque.words.ieee import SINGLE
 
@@ -128,14 +127,14 @@ static inline {real} distance({real} a)
 """
 
 
-def float_steps(plan: FloatPlan, inputs: Iterable[str], interface: Interface) -> Steps:
+def float_steps(plan: Plan, inputs: Iterable[str], interface: Interface) -> Steps:
     """Return the statements of a plan in floats after those of its `inputs`, and all that they call and read."""
     code = _FloatSteps(plan)
     lines = [*inputs, *(line for k in plan.read for line in code.wire(k))]
     cast = f"({interface.type})" if interface.bits < 32 else ""
     lines += [f"    {interface.result}[{k}] = {cast}{code.output(k)};" for k in range(len(plan.outputs))]
     blocks = {wire.block for k in plan.read if isinstance(wire := plan.wires[k], Lookup)}
-    single = plan.precision == SINGLE
+    single = plan.floats == SINGLE
     return Steps(
         tuple(lines),
         tuple(sorted(blocks)),
@@ -149,9 +148,9 @@ def float_steps(plan: FloatPlan, inputs: Iterable[str], interface: Interface) ->
 class _FloatSteps:
     """Statements of the wires: w<k> is a word or a float, a<k> the angle of word k in quarter turns."""
 
-    def __init__(self, plan: FloatPlan) -> None:
-        self.plan, self.precision = plan, plan.precision
-        self.type = TYPES[plan.precision.name]
+    def __init__(self, plan: Plan) -> None:
+        self.plan, self.precision = plan, plan.floats
+        self.type = TYPES[plan.floats.name]
         self.arrays: dict[tuple[int, Fraction], ConstantArray] = {}
         self.angles: set[int] = set()
 

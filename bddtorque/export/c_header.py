@@ -11,7 +11,6 @@ from bddtorque.export.c_interface import Interface
 from bddtorque.export.c_names import one_of, safe_names, safe_unit
 from bddtorque.export.c_text import comment
 from bddtorque.model.model import Model
-from bddtorque.plan.float_plan import FloatPlan
 from bddtorque.proof.proved_bound import Parts, ProvedBound
 from bddtorque.words.formats import Format
 
@@ -51,8 +50,8 @@ def header_text(model: Model, prefix: str, interface: Interface, floats: bool) -
 def _about(model: Model, prefix: str) -> Iterator[str]:
     plan = model.plan
     made, steps = "as tables of whole numbers", "words"
-    if isinstance(plan, FloatPlan):
-        made, steps = f"in IEEE floats of {plan.precision.name} precision", "words and floats"
+    if plan.in_floats:
+        made, steps = f"in IEEE floats of {plan.floats.name} precision", "words and floats"
     quantity = model.provenance.quantity
     about = "a function of words" if quantity is None else quantity.about
     yield f"{prefix}.h: {about} {made}."
@@ -176,7 +175,7 @@ def proved_lines(torque: ProvedBound) -> Iterator[str]:
 
 
 def _function(model: Model, prefix: str, interface: Interface) -> str:
-    only = "IEEE floats" if isinstance(model.plan, FloatPlan) else "Whole numbers only"
+    only = "IEEE floats" if model.plan.in_floats else "Whole numbers only"
     what = "Torque words of one state, from position, velocity and acceleration words."
     if interface.function != "torque_words":
         what = "The output word of input words." if interface.function == "words" else "The output words of one state."
@@ -186,7 +185,7 @@ def _function(model: Model, prefix: str, interface: Interface) -> str:
         f"beyond the limits of their joint); 0 is the good case. {only}; no state, no recursion, no heap.",
         "All input is read before any output is written, so that arrays may be shared.",
     ]
-    if isinstance(model.plan, FloatPlan):
+    if model.plan.in_floats:
         about += [
             "Every operation must be rounded as it stands. The code refuses compilers that compute in other types, and",
             "-ffast-math, and tells gcc and clang to contract nothing (others: as by -ffp-contract=off). The processor",

@@ -24,7 +24,7 @@ from bddtorque.export.c_steps import PlanSteps, Steps
 from bddtorque.export.c_text import comment, filled
 from bddtorque.export.selftest import SEED
 from bddtorque.model.model import Model
-from bddtorque.plan.bound import compose, planned_facts
+from bddtorque.plan.bound import compose_bounds, planned_facts
 from bddtorque.plan.plan import Plan
 from bddtorque.plan.reference import run_plan
 from bddtorque.plan.tabulate import tabulate
@@ -124,7 +124,7 @@ class TermFunction:
             for k, (block, planned) in enumerate(zip(plan.blocks, planned_facts(plan.blocks), strict=True))
         ]
         scales = {name: argument.scale for name, argument in model.formats.arguments.items()}
-        (composed,) = compose(plan, scales, facts)
+        (composed,) = compose_bounds(plan, scales, facts)
         # what float arithmetic behind the tables can have lost is known of all terms of the torque together
         arithmetic = model.certificate.torques[self.summands.torque].parts.arithmetic
         return (composed.total + arithmetic * self.torque.lsb / float(self.output.lsb)) * ROOM

@@ -27,7 +27,6 @@ from bddtorque.export.flash_budget import check_flash, flash_of, within_flash
 from bddtorque.export.folder import check_folder, with_manifest, write_folder
 from bddtorque.export.selftest import check_exported, check_vectors, selftest_text
 from bddtorque.model.model import Model
-from bddtorque.plan.float_plan import FloatPlan
 from bddtorque.plan.wires import Input
 from bddtorque.spec.chips import Chip, chip_named
 from bddtorque.spec.resolve import ANY_CHIP
@@ -204,7 +203,7 @@ def chip_of(model: Model, name: str | None) -> Chip:
 def _chip_note(model: Model, chip: Chip) -> str:
     """Return a warning where a plan in integers was made for another chip."""
     planned = chip_of(model, None).name
-    if model.plan.target != "integer" or planned in (chip.name, ANY_CHIP):
+    if not model.plan.multiplies_integers or planned in (chip.name, ANY_CHIP):
         return ""
     return f"planned for chip '{planned}': compile with --chip {chip.name} for word lengths that suit this one"
 
@@ -285,7 +284,7 @@ def c_files(
 
 def _steps(model: Model, chip: Chip, interface: Interface) -> Steps:
     """Return the statements from input words to output words."""
-    if isinstance(model.plan, FloatPlan):
+    if model.plan.in_floats:
         wires = ((k, wire) for k in model.plan.read if isinstance(wire := model.plan.wires[k], Input))
         words = {wire.name: Value(f"w{k}", word_range(32), 32) for k, wire in wires}
         return float_steps(model.plan, take_inputs(interface, words), interface)

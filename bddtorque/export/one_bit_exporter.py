@@ -26,7 +26,6 @@ from bddtorque.export.selftest import check_exported, check_vectors, make_vector
 from bddtorque.export.verilog_build import makefile_text
 from bddtorque.export.verilog_module import VECTORS, meaning_lines, module_name, ports_of
 from bddtorque.model.model import Model
-from bddtorque.plan.float_plan import plan_in_words
 from bddtorque.words.integer_range import Range, wrap
 
 MOST_CORES = 64
@@ -238,7 +237,7 @@ def _check_nodes(function: Function) -> None:
 def one_bit_function(model: Model, term: str | None, vectors: int) -> OneBitFunction:
     """Return what is exported of a model, or refuse it."""
     check_exported(model)
-    plan = plan_in_words(model.plan, "a one-bit processor", model.name)
+    plan = model.plan.require_tables("a one-bit processor", model.name)
     check_vectors(vectors)
     if term is not None:
         return _term(TermFunction.of(model, term), vectors)

@@ -17,8 +17,6 @@ from bddtorque.evaluate.program import QUANTITIES
 from bddtorque.export.c_interface import Interface
 from bddtorque.export.c_text import filled, real, rows
 from bddtorque.model.model import Model
-from bddtorque.plan.float_plan import FloatPlan
-from bddtorque.plan.float_reference import run_float_plan
 from bddtorque.plan.reference import run_plan
 from bddtorque.words.formats import TURN, Format, limits
 
@@ -59,8 +57,6 @@ def output_words(model: Model, interface: Interface, states: Mapping[str, Words]
         name: states[array][:, place] for array, names in interface.names.items() for place, name in enumerate(names)
     }
     plan = model.plan
-    if isinstance(plan, FloatPlan):
-        return np.stack(run_float_plan(plan, model.tables, named), axis=1)
     return np.stack(run_plan(plan, model.tables, named), axis=1)
 
 

@@ -56,7 +56,7 @@ class _Stages(Algebra["int | Exact"]):
         self, circuit: Circuit, plan: Plan, tables: Sequence[Table], ports: Sequence[str], multiply: Multiply,
         diagrams: Sequence[Diagram] | None,
     ) -> None:  # fmt: skip
-        self.circuit, self.plan, self.tables, self.multiply = circuit, plan, tables, multiply
+        self.circuit, self.plan, self.tables, self.multipliers = circuit, plan, tables, multiply
         self.diagrams = diagrams
         self.ranges = known_ranges(plan, tables)
         self.places = {name: place for place, name in enumerate(ports)}
@@ -90,9 +90,9 @@ class _Stages(Algebra["int | Exact"]):
 
     def product(self, wire: Product, left: int | Exact, right: int | Exact) -> int | Exact:
         one, other, circuit = _stage(left), _stage(right), self.circuit
-        match "native" if self.multiply != "tables" else wire.method:
+        match "native" if self.multipliers != "tables" else wire.method:
             case "native":
-                stage = (soft_product if self.multiply == "soft" else multiplied)(circuit, one, other)
+                stage = (soft_product if self.multipliers == "soft" else multiplied)(circuit, one, other)
             case "block":
                 return Exact(((self._look_up(wire.block, (one, other)), 1),), final=True)
             case "squares":

@@ -24,7 +24,7 @@ from bddtorque.export.verilog_tables import is_block, memory_blocks, memory_text
 from bddtorque.export.verilog_testbench import testbench_text, vectors_text
 from bddtorque.export.verilog_text import ModuleWriter, Ports
 from bddtorque.model.model import Model
-from bddtorque.plan.float_plan import FloatPlan
+from bddtorque.plan.plan import Plan
 
 
 @dataclass(frozen=True)
@@ -158,7 +158,7 @@ def verilog_files(
     """
     check_exported(model)
     plan = model.plan
-    if isinstance(plan, FloatPlan):
+    if plan.in_floats:
         raise BddTorqueError(
             f"Verilog needs a model for target 'integer' or 'tables', and '{model.name:.60}' is in floats: "
             "compile with --target integer --chip fpga"
@@ -168,7 +168,7 @@ def verilog_files(
         raise BddTorqueError(f"share must be a number of multipliers, at least 1, got {share!r:.40}")
     if share is not None and dsp is False:
         raise BddTorqueError("share is only valid where products use multipliers: leave out --dsp no")
-    multiply = _way(plan.target, dsp, share)
+    multiply = _way(plan, dsp, share)
     interface = Interface.of(model, 32, 32)
     top = module_name(model.name, name)
     ports = ports_of(interface)
@@ -202,9 +202,9 @@ def verilog_files(
     return VerilogFiles(files, facts, ports)
 
 
-def _way(target: str, dsp: bool | None, share: int | None) -> Multiply:
+def _way(plan: Plan, dsp: bool | None, share: int | None) -> Multiply:
     """Return how words are multiplied."""
-    if dsp is None and share is None and target == "tables":
+    if dsp is None and share is None and plan.made_of_tables:
         return "tables"
     return "soft" if dsp is False else "dsp"
 

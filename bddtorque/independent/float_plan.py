@@ -25,6 +25,7 @@ KEYS = {
     "fused": ("left", "right", "addend", "product_sign", "addend_sign"),
 }
 """The keys of every kind of float, after `kind`."""
+OUTPUT_KEYS = ("name", "parts", "constant", "constant_error", "shift", "low", "high", "lsb", "dropped")
 
 
 @dataclass(frozen=True)
@@ -95,8 +96,12 @@ def float_plan_of(plain: Any) -> FloatPlan:
     outputs = []
     for k, each in enumerate(list_of(given["outputs"], "plan, outputs")):
         where = f"plan, output {k}"
-        made = object_of(each, ("name", "wire", "low", "high", "lsb"), where)
-        place = _float(made["wire"], wires, where)
+        made = object_of(each, OUTPUT_KEYS, where)
+        (part,) = list_of(made["parts"], where, 1)
+        wire, factor = list_of(part, where, 2)
+        added = [made[key] for key in ("constant", "constant_error", "shift", "dropped")]
+        require((factor, added) == (1, [0, "0", 0, "0"]), f"{where}: expected one float, and nothing added to it")
+        place = _float(wire, wires, where)
         outputs.append(FloatOutput(text(made["name"], where), place, *ends_of(made, where), unit_of(made, where)))
     precision = PRECISIONS[given["precision"]]
     return FloatPlan(text(given["source"], "plan, source"), precision, tuple(wires), blocks, tuple(outputs))

@@ -25,8 +25,7 @@ from bddtorque.model.certified import certificate_of
 from bddtorque.model.provenance import FUNCTION_SECTIONS, ROBOT_SECTIONS, Provenance, provenance_from_plain
 from bddtorque.plan.bdd import Diagram
 from bddtorque.plan.blocks import Block, GivenBlock, output_format
-from bddtorque.plan.float_plan import TARGET, AnyPlan, float_plan_from_plain
-from bddtorque.plan.plan_data import plan_from_plain
+from bddtorque.plan.plan import Plan, plan_from_plain
 from bddtorque.plan.table import Table, word_dtype
 from bddtorque.proof.certificate import Certificate, outputs_from_plain
 from bddtorque.proof.proved_bound import ROBOT, ProvedBound
@@ -46,11 +45,11 @@ KEYS = ("format", "version", "package", "digest", "diagram_digest", "arrays")
 SECTIONS = ("words", "plan", "certificate", "tables")
 """Sections of every file, after those that say where its model comes from."""
 
-Contents = tuple[Interface, Provenance, AnyPlan, tuple[Table, ...], tuple[Diagram, ...], Certificate]
+Contents = tuple[Interface, Provenance, Plan, tuple[Table, ...], tuple[Diagram, ...], Certificate]
 
 
 def sections(
-    formats: Interface, provenance: Provenance, plan: AnyPlan, certificate: Certificate, tables: Sequence[Table]
+    formats: Interface, provenance: Provenance, plan: Plan, certificate: Certificate, tables: Sequence[Table]
 ) -> dict[str, Any]:
     """Return all that the digest covers as plain data, by the names of a file's sections."""
     return {
@@ -101,7 +100,7 @@ def decode(data: bytes, where: str, memory: int) -> tuple[Contents, dict[str, An
     entries = unpack(data, where)
     header = _header(entries, where)
     provenance, formats = provenance_from_plain(header, where)
-    plan = _plan(header, where)
+    plan = plan_from_plain(header["plan"], f"{where}, plan")
     proved = outputs_from_plain(header["certificate"], f"{where}, certificate")
     _check_words(formats, provenance, plan, proved, where)
     tables, diagrams = _blocks(plan, header, entries, where, memory)
@@ -109,13 +108,6 @@ def decode(data: bytes, where: str, memory: int) -> tuple[Contents, dict[str, An
         if isinstance(block, GivenBlock) and block.table != found.content_key:
             raise BddTorqueError(f"{where}, block {k}: the table is not the one that the plan names")
     return (formats, provenance, plan, tables, diagrams, certificate_of(proved, formats, provenance)), header
-
-
-def _plan(header: dict[str, Any], where: str) -> AnyPlan:
-    plain = of_type(header["plan"], dict, f"{where}, plan")
-    if plain.get("target") != TARGET:
-        return plan_from_plain(plain, f"{where}, plan")
-    return float_plan_from_plain(plain, f"{where}, plan")
 
 
 def _header(entries: dict[str, bytes], where: str) -> dict[str, Any]:
@@ -160,7 +152,7 @@ def _no_number(text: str) -> float:
 
 
 def _blocks(
-    plan: AnyPlan, header: dict[str, Any], entries: dict[str, bytes], where: str, memory: int
+    plan: Plan, header: dict[str, Any], entries: dict[str, bytes], where: str, memory: int
 ) -> tuple[tuple[Table, ...], tuple[Diagram, ...]]:
     """Return the tables and the diagrams of all blocks."""
     _check_memory(plan.blocks, memory, where)
@@ -191,7 +183,7 @@ def _block(place: int, block: Block, key: object, entries: dict[str, bytes], whe
 
 
 def _check_words(
-    formats: Interface, provenance: Provenance, plan: AnyPlan, proved: Sequence[ProvedBound], where: str
+    formats: Interface, provenance: Provenance, plan: Plan, proved: Sequence[ProvedBound], where: str
 ) -> None:
     """Refuse a plan or a certificate of other words than those of the interface."""
     if tuple(output.name for output in proved) != tuple(formats.results) or len(plan.outputs) != len(proved):

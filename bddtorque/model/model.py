@@ -31,7 +31,6 @@ from bddtorque.model.provenance import Provenance
 from bddtorque.model.shown_model import html_of, main_figures, one_line_of
 from bddtorque.model.word_arm import word_arm
 from bddtorque.plan.bdd import Diagram
-from bddtorque.plan.float_plan import AnyPlan, plan_in_words
 from bddtorque.plan.plan import Plan
 from bddtorque.plan.table import Table
 from bddtorque.proof.certificate import Certificate
@@ -74,7 +73,7 @@ class Model:
 
     formats: Interface
     provenance: Provenance
-    plan: AnyPlan
+    plan: Plan
     tables: tuple[Table, ...]
     diagrams: tuple[Diagram, ...]
     certificate: Certificate
@@ -98,7 +97,7 @@ class Model:
 
     def word_plan(self, what: str) -> Plan:
         """Return the plan of a model for the target ``"tables"``; refuse others, for `what` needs its tables."""
-        return plan_in_words(self.plan, what, self.name)
+        return self.plan.require_tables(what, self.name)
 
     @property
     def name(self) -> str:

@@ -14,10 +14,9 @@ import numpy.typing as npt
 from bddtorque.base.errors import BddTorqueError, WrongKindError
 from bddtorque.base.plain import of_type, plain_of, real, table
 from bddtorque.dynamics.float_arm import FloatArm
-from bddtorque.dynamics.graph import Graph
+from bddtorque.dynamics.graph import Graph, graph_from_plain
 from bddtorque.dynamics.quantity import Quantity
 from bddtorque.plan.blocks import Block, LawBlock
-from bddtorque.plan.plan_data import graph_from_plain
 from bddtorque.robots.robot import Robot
 from bddtorque.robots.robot_data import robot_from_plain, robot_to_plain
 from bddtorque.spec.drives import DriveWords
@@ -227,6 +226,6 @@ def _function_from_plain(plain: object, formats: Interface, where: str) -> Prove
     return Provenance(
         of_type(given["name"], str, where),
         real(given["accuracy"], f"{where}, accuracy"),
-        graph=None if graph is None else graph_from_plain(graph, set(formats.words), f"{where}, graph"),
+        graph=None if graph is None else graph_from_plain(graph, f"{where}, graph", formats.words),
         rules=rules,
     )

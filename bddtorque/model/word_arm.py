@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from bddtorque.plan.bdd import Diagram
-from bddtorque.plan.float_plan import AnyPlan
+from bddtorque.plan.plan import Plan
 from bddtorque.plan.table import Table
 from bddtorque.plan.wires import Input
 from bddtorque.words.formats import Format
@@ -26,13 +26,13 @@ class Arm:
     """What an evaluator runs."""
 
     formats: Interface
-    plan: AnyPlan
+    plan: Plan
     tables: Sequence[Table]
     diagrams: Sequence[Diagram]
     memory: int
 
 
-def word_arm(own: Interface, plan: AnyPlan, tables: Sequence[Table], diagrams: Sequence[Diagram], memory: int) -> Arm:
+def word_arm(own: Interface, plan: Plan, tables: Sequence[Table], diagrams: Sequence[Diagram], memory: int) -> Arm:
     """Return what takes words by name as an arm."""
     places = {name: f"q{k}" for k, name in enumerate(own.words, 1)}
     wires: Any = tuple(

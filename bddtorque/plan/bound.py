@@ -7,22 +7,23 @@ A wire stands for a real function of the input words; its error is the distance 
     sum       exact; in c·x + s·y with c² + s² = 1 the errors of x and y count as √(e_x² + e_y²): |c|·e_x + |s|·e_y
               is no more (Cauchy and Schwarz). Along a chain of joints that is half a bit a joint
 
-Floats only ever round a bound up (`ROOM`).
+Operations on floats are in `float_bound`. Floats only ever round a bound up (`ROOM`).
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
 from bddtorque.dynamics.graph import Op
 from bddtorque.plan.blocks import Block, FunctionBlock, GivenBlock, RealBlock
+from bddtorque.plan.float_bound import FloatBound, FloatErrors
 from bddtorque.plan.plan import Plan
-from bddtorque.plan.wires import Algebra, AngleSum, Input, Lookup, Output, Product, Sum
+from bddtorque.plan.wires import AngleSum, Input, Lookup, Output, Product, Sum
 from bddtorque.words.argument import Argument
-from bddtorque.words.bounded import ROOM
+from bddtorque.words.bounded import ROOM, Interval
 from bddtorque.words.integer_range import Range, word_range
 from bddtorque.words.ordered_sums import added
 
@@ -72,7 +73,7 @@ class Turned:
 
 
 @dataclass(frozen=True)
-class _Known:
+class WordBound:
     """A wire in values: one unit, the word's range, and the errors by where they arose."""
 
     lsb: Fraction
@@ -85,11 +86,18 @@ class _Known:
 
     @property
     def magnitude(self) -> float:
+        """The largest absolute value, by the word's range."""
         return float(self.range.magnitude * self.lsb) * ROOM
 
     @property
     def error(self) -> float:
+        """All errors together."""
         return added(self.all_errors.values()) * ROOM
+
+    @property
+    def units_off(self) -> float:
+        """All errors together, in units of the word."""
+        return added(self.all_errors.values()) / float(self.lsb) * ROOM
 
     @property
     def all_errors(self) -> dict[str, float]:
@@ -111,24 +119,32 @@ def _planned_error(block: Block) -> float:
     return float(block.lsb) / 2 * ROOM if isinstance(block, RealBlock) else 0.0
 
 
-class _Errors(Algebra[_Known]):
-    """Composes errors: `scales` gives the value of one unit of each input word that is multiplied as it is."""
+class PlanErrors(FloatErrors):
+    """Composes errors, those of words as `WordBound`, those of floats as `FloatBound`.
 
-    def __init__(self, plan: Plan, scales: dict[str, Fraction], facts: Sequence[BlockFacts]) -> None:
-        self.plan, self.scales, self.facts = plan, scales, facts
+    `scales` gives the value of one unit of each input word that is multiplied as it is.
+    """
 
-    def input(self, wire: Input) -> _Known:
-        return _Known(abs(self.scales.get(wire.name, Fraction(1))), word_range(wire.bits))
+    def __init__(self, plan: Plan, scales: Mapping[str, Fraction], facts: Sequence[BlockFacts]) -> None:
+        super().__init__(plan)
+        self.scales, self.facts = scales, facts
 
-    def wrapped(self, total: _Known, wire: AngleSum) -> _Known:
-        return _Known(abs(self.scales.get(wire.name, Fraction(1))), word_range(wire.bits))
+    def input(self, wire: Input) -> WordBound:
+        """Return the range of an input word."""
+        return WordBound(abs(self.scales.get(wire.name, Fraction(1))), word_range(wire.bits))
 
-    def table(self, wire: Lookup, words: Sequence[_Known]) -> _Known:
+    def wrapped(self, total: WordBound, wire: AngleSum) -> WordBound:
+        """Return the range of a sum of angles."""
+        return WordBound(abs(self.scales.get(wire.name, Fraction(1))), word_range(wire.bits))
+
+    def table(self, wire: Lookup, words: Sequence[WordBound]) -> WordBound:
+        """Return the range and the error of the entries of a table."""
         block, fact = self.plan.blocks[wire.block], self.facts[wire.block]
         lsb = block.lsb if isinstance(block, RealBlock) else Fraction(1)
-        return _Known(lsb, Range(fact.low, fact.high), {"tables": fact.error}, angle=turning_of(self.plan, wire))
+        return WordBound(lsb, Range(fact.low, fact.high), {"tables": fact.error}, angle=turning_of(self.plan, wire))
 
-    def product(self, wire: Product, left: _Known, right: _Known) -> _Known:
+    def product(self, wire: Product, left: WordBound, right: WordBound) -> WordBound:
+        """Return the range and the errors of an exact product, half a unit for its rounding among them."""
         if right.angle is not None:  # the sine or cosine is the factor that is taken as the true one
             left, right = right, left
         lsb = left.lsb * right.lsb * (1 << wire.shift)
@@ -136,58 +152,66 @@ class _Errors(Algebra[_Known]):
         if wire.shift:
             errors["products"] = errors.get("products", 0.0) + float(lsb) / 2 * ROOM
         if left.angle is not None:
-            return _Known(lsb, left.range * right.range, errors, Turned(*left.angle, right.all_errors))
+            return WordBound(lsb, left.range * right.range, errors, Turned(*left.angle, right.all_errors))
         # the true left factor is at most its word's value and all its error
         true_left = left.magnitude + left.error
         for part, error in right.all_errors.items():
             errors[part] = (errors.get(part, 0.0) + true_left * error) * ROOM
-        return _Known(lsb, left.range * right.range, errors)
+        return WordBound(lsb, left.range * right.range, errors)
 
-    def total(self, wire: AngleSum | Sum | Output, terms: Sequence[tuple[_Known, int]]) -> _Known:
+    def total(self, wire: AngleSum | Sum | Output, terms: Sequence[tuple[WordBound, int]]) -> WordBound:
+        """Return the range and the errors of an exact sum, half a unit for its rounding among them."""
+        if isinstance(terms[0][0] if terms else None, FloatBound):  # of an output, which is one float
+            return terms[0][0]
         exact = sum((word.range * factor for word, factor in terms), start=Range(wire.constant, wire.constant))
         if isinstance(wire, AngleSum):
-            return _Known(Fraction(1), exact)
+            return WordBound(Fraction(1), exact)
         rounding = {"sums": float(wire.lsb) / 2 * ROOM} if isinstance(wire, Sum) and wire.shift else {}
-        return _Known(wire.lsb, exact, _summed(wire, terms, rounding))
+        return WordBound(wire.lsb, exact, _summed(wire, terms, rounding))
 
-    def rounded(self, exact: _Known, wire: Product | Sum | Output) -> _Known:
+    def rounded(self, exact: WordBound, wire: Product | Sum | Output) -> WordBound:
+        """Return what rounding makes of the range; its error is already charged."""
         words = exact.range.rounded(wire.shift)
         if isinstance(wire, Sum):  # the plan may know a narrower range, from the value itself; words keep to both
             words = words.common(Range(wire.low, wire.high))
         return replace(exact, range=words)
 
 
-def compose(plan: Plan, scales: dict[str, Fraction], facts: Sequence[BlockFacts]) -> list[OutputBound]:
+def compose_bounds(plan: Plan, scales: Mapping[str, Fraction], facts: Sequence[BlockFacts]) -> list[OutputBound]:
     """Return the bound of every output.
 
-    `scales` gives the value of one unit of each input word that is multiplied as it is.
+    `scales` gives the value of one unit of each input word that is multiplied as it is, and not as a float; `facts` are
+    what is known of the blocks.
     """
-    algebra = _Errors(plan, scales, facts)
-    words = plan.evaluate(algebra)
-    bounds = []
-    for output in plan.outputs:
-        total = output.total(algebra, words)
-        bounds.append(
-            OutputBound(
-                **{part: total.errors.get(part, 0.0) / float(output.lsb) * ROOM for part in PARTS},
-                final_rounding=0.5 if output.shift else 0.0,
-                low=total.range.low / (1 << output.shift),
-                high=total.range.high / (1 << output.shift),
-            )
-        )
-    return bounds
+    algebra = PlanErrors(plan, scales, facts)
+    values = plan.evaluate(algebra)
+    return [_output_bound(output, output.total(algebra, values)) for output in plan.outputs]
+
+
+def _output_bound(output: Output, total: WordBound | FloatBound) -> OutputBound:
+    """Return the bound of an output from what is proved of its sum: a `WordBound`, or a `FloatBound` in units."""
+    if isinstance(total, FloatBound):
+        constants, tables, arithmetic = total.errors
+        reach = total.range + Interval(-total.error, total.error)
+        return OutputBound(0.0, constants, tables, 0.0, 0.0, 0.5, reach.low, reach.high, arithmetic)
+    return OutputBound(
+        **{part: total.errors.get(part, 0.0) / float(output.lsb) * ROOM for part in PARTS},
+        final_rounding=0.5 if output.shift else 0.0,
+        low=total.range.low / (1 << output.shift),
+        high=total.range.high / (1 << output.shift),
+    )
 
 
 def word_ranges(plan: Plan, facts: Sequence[BlockFacts]) -> list[Range]:
     """Return the range of every word, from those of the entries of the tables and those that the plan states."""
-    return [word.range for word in plan.evaluate(_Errors(plan, {}, facts))]
+    return [word.range for word in plan.evaluate(PlanErrors(plan, {}, facts))]
 
 
 def bound_summands(
     plan: Plan, scales: dict[str, Fraction], facts: Sequence[BlockFacts]
 ) -> list[list[tuple[float, Fraction, Fraction]]]:
     """Return error, low and high of every summand of every output, in units of the output's last bit."""
-    words = plan.evaluate(_Errors(plan, scales, facts))
+    words = plan.evaluate(PlanErrors(plan, scales, facts))
     found = []
     for output in plan.outputs:
         unit = Fraction(1, 1 << output.shift)
@@ -199,7 +223,7 @@ def bound_summands(
     return found
 
 
-def _summed(wire: Sum | Output, terms: Sequence[tuple[_Known, int]], errors: dict[str, float]) -> dict[str, float]:
+def _summed(wire: Sum | Output, terms: Sequence[tuple[WordBound, int]], errors: dict[str, float]) -> dict[str, float]:
     """Return the errors of a sum by part, in values, added to those given."""
     total = dict(errors)
     turned: dict[Angle, tuple[dict[str, float], dict[str, float]]] = {}

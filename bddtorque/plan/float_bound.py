@@ -1,4 +1,4 @@
-"""The proved error of a plan in floats: forward running error analysis, by parts.
+"""The proved errors of operations on floats: forward running error analysis, by parts.
 
 A wire stands for a real number: what its operations give without any rounding, constants as they were parsed, sines
 exact. With every wire go a range that holds this number, and a bound on the distance of its float from it.
@@ -17,29 +17,26 @@ only ever round a bound up (`ROOM`).
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from typing import Any, Protocol
 
 from bddtorque.base.errors import BddTorqueError
-from bddtorque.plan.blocks import RealBlock
-from bddtorque.plan.bound import BlockFacts, OutputBound
-from bddtorque.plan.float_plan import FloatPlan
-from bddtorque.plan.float_wires import Add, Constant, FloatAlgebra, Fused, Multiply, Number, Sine
-from bddtorque.plan.wires import AngleSum, Input, Lookup
+from bddtorque.plan.plan import Plan
+from bddtorque.plan.wires import Add, Algebra, Constant, Fused, Multiply, Number, Sine
 from bddtorque.words.bounded import ROOM, TINY, Interval
 from bddtorque.words.float_sine import sine_error
-from bddtorque.words.integer_range import Range, word_range
+from bddtorque.words.integer_range import Range
 
-PARTS = ("constants", "tables", "arithmetic")
+FLOAT_PARTS = ("constants", "tables", "arithmetic")
 """Where an error can arise: constants rounded to floats, sines and tables, and the rounding of operations."""
 Errors = tuple[float, float, float]
-"""Bounds by part, in the order of `PARTS`."""
+"""Bounds by part, in the order of `FLOAT_PARTS`."""
 NONE: Errors = (0.0, 0.0, 0.0)
 
 
 @dataclass(frozen=True)
-class Turned:
+class TurnedFloat:
     """A product with a sine or cosine: its error is at most |sine or cosine|·errors + rest."""
 
     angle: tuple[object, ...]  # what identifies the angle
@@ -51,14 +48,14 @@ class Turned:
 
 
 @dataclass(frozen=True)
-class Known:
+class FloatBound:
     """What is proved of a wire."""
 
     range: Interval  # holds the real number that the wire stands for
     errors: Errors = NONE  # how far its float can be from that number, by part
     # of a sine or cosine: what identifies its angle, and whether it is the cosine
     angle: tuple[tuple[object, ...], bool] | None = None
-    turned: tuple[Turned, ...] = ()  # of a product with a sine or cosine: each way to read it
+    turned: tuple[TurnedFloat, ...] = ()  # of a product with a sine or cosine: each way to read it
 
     @property
     def error(self) -> float:
@@ -71,78 +68,68 @@ class Known:
         return self.range.magnitude
 
 
-class FloatErrors(FloatAlgebra[Known]):
-    """Ranges and errors of all wires; `facts` are those of the tables of laws."""
+class WordError(Protocol):
+    """What is proved of a word: its range, and how far it can be off, both in units of its own."""
 
-    def __init__(self, plan: FloatPlan, facts: Sequence[BlockFacts]) -> None:
-        self.plan, self.facts, self.precision = plan, facts, plan.precision
+    @property
+    def range(self) -> Range:
+        """The range of the word."""
 
-    def input(self, wire: Input) -> Known:
-        """Return the range of an input word."""
-        return _of_words(word_range(wire.bits))
+    @property
+    def units_off(self) -> float:
+        """How far it can be off."""
 
-    def total(self, wire: object, terms: object) -> Known:
-        """Return nothing that matters: sums of angles are used as angles only."""
-        return Known(Interval(0.0, 0.0))
 
-    def wrapped(self, total: Known, wire: AngleSum) -> Known:
-        """Return the range of a sum of angles."""
-        return _of_words(word_range(wire.bits))
+class FloatErrors(Algebra[Any]):
+    """Ranges and errors of the floats of a plan."""
 
-    def table(self, wire: Lookup, words: Sequence[Known]) -> Known:
-        """Return the range of the words of a law, and how far they are off, in units of theirs."""
-        block, fact = self.plan.blocks[wire.block], self.facts[wire.block]
-        lsb = block.lsb if isinstance(block, RealBlock) else Fraction(1)
-        error = fact.error / float(lsb) * ROOM
-        held = _of_words(Range(fact.low, fact.high))
-        return Known(Interval(held.range.low - error, held.range.high + error), (0.0, error, 0.0))
+    def __init__(self, plan: Plan) -> None:
+        self.plan = plan
 
-    def number(self, wire: Number, word: Known) -> Known:
-        """Return what is known of the word: it is held exactly."""
-        return word
+    def number(self, wire: Number, word: WordError) -> FloatBound:
+        """Return what is known of the word, in its units: it is held exactly."""
+        error = word.units_off
+        held = Interval(float(word.range.low), float(word.range.high))
+        return FloatBound(Interval(held.low - error, held.high + error), (0.0, error, 0.0))
 
-    def constant(self, wire: Constant) -> Known:
+    def constant(self, wire: Constant) -> FloatBound:
         """Return a constant as it was meant, and the distance of its float."""
-        apart = abs(Fraction(self.precision.nearest(wire.value)) - wire.value)
+        apart = abs(Fraction(self.plan.floats.nearest(wire.value)) - wire.value)
         value = float(wire.value)
         exact = Interval(math.nextafter(value, -math.inf), math.nextafter(value, math.inf))
         held = Interval(value, value) if Fraction(value) == wire.value else exact
-        return Known(held, (float(apart) * ROOM, 0.0, 0.0))
+        return FloatBound(held, (float(apart) * ROOM, 0.0, 0.0))
 
-    def sine(self, wire: Sine, word: Known) -> Known:
+    def sine(self, wire: Sine, word: FloatBound) -> FloatBound:
         """Return the range of a sine, and how far the floats of all words can be off."""
-        error = sine_error(self.plan.bits_of(wire.word), wire.rest, wire.cosine, self.precision)
-        return Known(Interval(-1.0, 1.0), (0.0, error, 0.0), ((wire.word, wire.rest), wire.cosine))
+        error = sine_error(self.plan.bits_of(wire.word), wire.rest, wire.cosine, self.plan.floats)
+        return FloatBound(Interval(-1.0, 1.0), (0.0, error, 0.0), ((wire.word, wire.rest), wire.cosine))
 
-    def add(self, wire: Add, left: Known, right: Known) -> Known:
+    def add(self, wire: Add, left: FloatBound, right: FloatBound) -> FloatBound:
         """Return the range and the errors of a sum."""
         return self._rounded(_sum(left, right, wire.sign))
 
-    def multiply(self, wire: Multiply, left: Known, right: Known) -> Known:
+    def multiply(self, wire: Multiply, left: FloatBound, right: FloatBound) -> FloatBound:
         """Return the range and the errors of a product."""
         return self._rounded(_product(left, right, wire.left == wire.right))
 
-    def fused(self, wire: Fused, left: Known, right: Known, addend: Known) -> Known:
+    def fused(self, wire: Fused, left: FloatBound, right: FloatBound, addend: FloatBound) -> FloatBound:
         """Return the range and the errors of a product and a sum, rounded once."""
         product = _product(left, right, wire.left == wire.right)
         if wire.product_sign < 0:
             product = replace(product, range=-product.range)
         return self._rounded(_sum(product, addend, wire.addend_sign))
 
-    def _rounded(self, exact: Known) -> Known:
+    def _rounded(self, exact: FloatBound) -> FloatBound:
         """Return what one rounding makes of a number."""
         most = (exact.magnitude + exact.error) * ROOM
-        if not most < self.precision.largest:
+        if not most < self.plan.floats.largest:
             raise BddTorqueError(
-                f"plan: values reach {most:.3g}, beyond {self.precision.name} precision: use narrower ranges"
+                f"plan: values reach {most:.3g}, beyond {self.plan.floats.name} precision: use narrower ranges"
             )
-        rounding: Errors = (0.0, 0.0, self.precision.rounding_error(most))
+        rounding: Errors = (0.0, 0.0, self.plan.floats.rounding_error(most))
         turned = tuple(replace(each, rest=_added(each.rest, rounding)) for each in exact.turned)
-        return Known(exact.range, _added(exact.errors, rounding), turned=turned)
-
-
-def _of_words(words: Range) -> Known:
-    return Known(Interval(float(words.low), float(words.high)))
+        return FloatBound(exact.range, _added(exact.errors, rounding), turned=turned)
 
 
 def _square(factor: Interval) -> Interval:
@@ -160,18 +147,18 @@ def _scaled(errors: Errors, factor: float) -> Errors:
     return a, b, c
 
 
-def _product(left: Known, right: Known, square: bool) -> Known:
+def _product(left: FloatBound, right: FloatBound, square: bool) -> FloatBound:
     """Return an exact product: |ab − a'b'| is at most |a|·e_b + |b|·e_a + e_a·e_b."""
     turned = []
     for one, other in ((left, right), (right, left)):
         own = _added(_scaled(one.errors, other.magnitude + other.error), (0.0, 0.0, TINY))
         if one.angle is not None:
-            turned.append(Turned(*one.angle, other.magnitude, other.errors, own))
+            turned.append(TurnedFloat(*one.angle, other.magnitude, other.errors, own))
     errors = _added(own, _scaled(left.errors, right.magnitude))
-    return Known(_square(left.range) if square else left.range * right.range, errors, turned=tuple(turned))
+    return FloatBound(_square(left.range) if square else left.range * right.range, errors, turned=tuple(turned))
 
 
-def _sum(left: Known, right: Known, sign: int) -> Known:
+def _sum(left: FloatBound, right: FloatBound, sign: int) -> FloatBound:
     """Return an exact sum; of a turned vector's coordinate, the sharpest way to read it."""
     total = left.range + (right.range if sign > 0 else -right.range)
     errors = _added(left.errors, right.errors)
@@ -183,16 +170,4 @@ def _sum(left: Known, right: Known, sign: int) -> Known:
                 a, b, c = (math.hypot(x, y) * ROOM for x, y in zip(first.errors, second.errors, strict=True))
                 sharper = _added(_added(first.rest, second.rest), (a, b, c))
                 errors = min(errors, sharper, key=sum)
-    return Known(total, errors)
-
-
-def compose_floats(plan: FloatPlan, facts: Sequence[BlockFacts]) -> list[OutputBound]:
-    """Return the bound of every output; `facts` are those of the tables of laws."""
-    values = plan.evaluate(FloatErrors(plan, facts))
-    bounds = []
-    for output in plan.outputs:
-        value = values[output.wire]
-        constants, tables, arithmetic = value.errors
-        reach = Interval(value.range.low, value.range.high) + Interval(-value.error, value.error)
-        bounds.append(OutputBound(0.0, constants, tables, 0.0, 0.0, 0.5, reach.low, reach.high, arithmetic))
-    return bounds
+    return FloatBound(total, errors)

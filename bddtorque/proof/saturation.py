@@ -15,9 +15,8 @@ import numpy.typing as npt
 
 from bddtorque.dynamics.batch import friction, torques
 from bddtorque.dynamics.chain import chain_of
-from bddtorque.plan.float_plan import AnyPlan, FloatPlan
-from bddtorque.plan.float_reference import run_float_wires
-from bddtorque.plan.reference import run_sum, run_wires
+from bddtorque.plan.plan import Plan
+from bddtorque.plan.reference import run_unclamped
 from bddtorque.plan.table import Table
 from bddtorque.proof.proved_bound import Saturation
 from bddtorque.proof.torque_boxes import torque_search
@@ -27,7 +26,6 @@ from bddtorque.words.formats import Format
 from bddtorque.words.interface import Interface
 from bddtorque.words.joint_friction import friction_reach
 from bddtorque.words.portable import sine_cosine
-from bddtorque.words.rounding import half_up_shift
 
 Words = npt.NDArray[np.int64]
 Witness = tuple[tuple[int, ...], ...]
@@ -62,7 +60,7 @@ def word_steps(bits: int) -> list[int]:
 def judge(
     robot: Robot,
     formats: Interface,
-    plan: AnyPlan,
+    plan: Plan,
     tables: Sequence[Table],
     reach: Sequence[tuple[float, float]],
     errors: Sequence[float],
@@ -86,7 +84,7 @@ def judge(
 def _by_boxes(
     robot: Robot,
     formats: Interface,
-    plan: AnyPlan,
+    plan: Plan,
     tables: Sequence[Table],
     place: int,
     ends: tuple[float, float],
@@ -140,7 +138,7 @@ def _uneven_friction(robot: Robot, formats: Interface, place: int) -> float:
 
 def judge_words(
     formats: Interface,
-    plan: AnyPlan,
+    plan: Plan,
     tables: Sequence[Table],
     reach: Sequence[tuple[float, float]],
     true_units: Callable[[Mapping[str, Words], int], npt.NDArray[np.float64]],
@@ -155,7 +153,7 @@ def judge_words(
 
 
 def _verdicts(
-    plan: AnyPlan, reach: Sequence[tuple[float, float]], witness_of: Callable[[int], Witness | None]
+    plan: Plan, reach: Sequence[tuple[float, float]], witness_of: Callable[[int], Witness | None]
 ) -> list[Verdict]:
     """Return the verdict on each output: by its range, or by a state that saturates it, if one is found."""
     verdicts: list[Verdict] = []
@@ -176,7 +174,7 @@ def _grouped(words: Sequence[int], sizes: Sequence[int]) -> Witness:
 
 def _climb(
     formats: Mapping[str, Format],
-    plan: AnyPlan,
+    plan: Plan,
     tables: Sequence[Table],
     place: int,
     true_units: Callable[[Mapping[str, Words], int], npt.NDArray[np.float64]],
@@ -203,9 +201,7 @@ def _climb(
     return None
 
 
-def find_witness(
-    robot: Robot, formats: Interface, plan: AnyPlan, tables: Sequence[Table], place: int
-) -> Witness | None:
+def find_witness(robot: Robot, formats: Interface, plan: Plan, tables: Sequence[Table], place: int) -> Witness | None:
     """Search for words whose sum leaves the range of output `place`: random states, improved one word at a time.
 
     The search climbs on float Newton-Euler, which is fast; what it finds counts only if plan and torque both leave it.
@@ -220,7 +216,7 @@ def find_witness(
 
 
 def _climb_torque(
-    robot: Robot, formats: Interface, plan: AnyPlan, tables: Sequence[Table], place: int, side: int, starts: Words
+    robot: Robot, formats: Interface, plan: Plan, tables: Sequence[Table], place: int, side: int, starts: Words
 ) -> Witness | None:
     """Return a state whose torque leaves its range at the highest word (`side` 1) or the lowest, near some states."""
     inputs, output, every = formats.words, plan.outputs[place], np.arange(len(starts))
@@ -296,13 +292,6 @@ def _torque_units(
     return units
 
 
-def _sum(plan: AnyPlan, tables: Sequence[Table], inputs: Mapping[str, Words], place: int) -> Words:
-    """Return the sum of an output before it is clamped, in units of its word, for words (N,) by name."""
-    words: Words
-    if isinstance(plan, FloatPlan):
-        value = run_float_wires(plan, tables, inputs)[plan.outputs[place].wire]
-        words = np.rint(value).astype(np.int64)
-        return words
-    wires, output = run_wires(plan, tables, inputs), plan.outputs[place]
-    words = half_up_shift(run_sum(output, wires), output.shift)
-    return words
+def _sum(plan: Plan, tables: Sequence[Table], inputs: Mapping[str, Words], place: int) -> Words:
+    """Return the word of an output before it is clamped, in units of its word, for words (N,) by name."""
+    return run_unclamped(plan, tables, inputs, [place])[0]

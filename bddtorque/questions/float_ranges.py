@@ -17,11 +17,10 @@ from typing import Any, cast
 import numpy as np
 import numpy.typing as npt
 
-from bddtorque.plan.bound import BlockFacts
-from bddtorque.plan.float_bound import FloatErrors
-from bddtorque.plan.float_plan import FloatPlan
-from bddtorque.plan.float_wires import Add, Constant, FloatAlgebra, Fused, Multiply, Number, Sine
+from bddtorque.plan.bound import BlockFacts, PlanErrors
+from bddtorque.plan.plan import Plan
 from bddtorque.plan.table import Table
+from bddtorque.plan.wires import Add, Constant, Fused, Multiply, Number, Sine
 from bddtorque.questions.subject_kinds import Integers
 from bddtorque.questions.wire_ranges import LARGEST_LINE, Extremes, LineExtremes, Range, Span, WordSpans, extremes_of
 from bddtorque.words.bounded import Interval
@@ -67,7 +66,7 @@ class FloatSpan:
         return np.maximum(np.abs(self.low), np.abs(self.high))
 
 
-class _FloatSpans(WordSpans, FloatAlgebra[Any]):
+class _FloatSpans(WordSpans):
     """Ranges of words, as `Span`, and of floats, as `FloatSpan`, over boxes."""
 
     def __init__(self, ranges: FloatRanges, low: Integers, high: Integers) -> None:
@@ -79,7 +78,7 @@ class _FloatSpans(WordSpans, FloatAlgebra[Any]):
         return FloatSpan(own.low.astype(np.float64), own.high.astype(np.float64))
 
     def constant(self, wire: Constant) -> FloatSpan:
-        value = np.asarray(self.plan.precision.nearest(wire.value))
+        value = np.asarray(self.plan.floats.nearest(wire.value))
         return FloatSpan(value, value)
 
     def sine(self, wire: Sine, word: Span) -> FloatSpan:
@@ -88,7 +87,7 @@ class _FloatSpans(WordSpans, FloatAlgebra[Any]):
             low, high = table.over([(word.low, word.high)])
             return FloatSpan(low.astype(np.float64), high.astype(np.float64), (wire.word, wire.rest, wire.cosine))
         bits = self.plan.bits_of(wire.word)
-        error = sine_error(bits, wire.rest, wire.cosine, self.plan.precision)
+        error = sine_error(bits, wire.rest, wire.cosine, self.plan.floats)
         found = sine_range(word, bits, float(wire.rest) + (math.pi / 2 if wire.cosine else 0.0), error)
         return replace(found, angle=(wire.word, wire.rest, wire.cosine))
 
@@ -112,13 +111,13 @@ class _FloatSpans(WordSpans, FloatAlgebra[Any]):
         for (word, rest, cosine), first in left.turned:
             for angle, second in right.turned:
                 if angle == (word, rest, not cosine):
-                    most = np.hypot(first, second) * self.ranges.turn_room + 4 * self.plan.precision.tiny  # underflow
+                    most = np.hypot(first, second) * self.ranges.turn_room + 4 * self.plan.floats.tiny  # underflow
                     found = FloatSpan(np.maximum(found.low, -most), np.minimum(found.high, most))
         return found
 
     def _rounded(self, low: Floats, high: Floats) -> FloatSpan:
         """Return the floats nearest to both ends; sums and products of two float32 are rounded in float64 as well."""
-        kind = self.plan.precision.dtype
+        kind = self.plan.floats.dtype
         return FloatSpan(low.astype(kind).astype(np.float64), high.astype(kind).astype(np.float64))
 
 
@@ -163,7 +162,7 @@ def _passes(first: Floats, last: Floats, peak: float) -> npt.NDArray[np.bool_]:
 class FloatRanges:
     """Ranges of the word, before it is clamped, of a plan in floats with one output."""
 
-    def __init__(self, plan: FloatPlan, tables: Sequence[Table]) -> None:
+    def __init__(self, plan: Plan, tables: Sequence[Table]) -> None:
         self.plan = plan
         self.extremes: Extremes = {k: extremes_of(table) for k, table in enumerate(tables)}
         self.sines: dict[Sine, LineExtremes] = {}
@@ -172,14 +171,14 @@ class FloatRanges:
             if not isinstance(wire, Sine):
                 continue
             bits = plan.bits_of(wire.word)
-            errors.append(sine_error(bits, wire.rest, wire.cosine, plan.precision))
+            errors.append(sine_error(bits, wire.rest, wire.cosine, plan.floats))
             if 1 << bits <= LARGEST_LINE:
-                turn = turn_on_grid(wire.rest, plan.precision)
-                self.sines[wire] = LineExtremes(sine_table(bits, turn, wire.cosine, plan.precision))
-        self.turn_room = 1.0 + TURN_ROUNDINGS * (max(errors, default=0.0) + plan.precision.unit)
+                turn = turn_on_grid(wire.rest, plan.floats)
+                self.sines[wire] = LineExtremes(sine_table(bits, turn, wire.cosine, plan.floats))
+        self.turn_room = 1.0 + TURN_ROUNDINGS * (max(errors, default=0.0) + plan.floats.unit)
         # what is proved of all states: where a rotation mixes two floats this is sharper than a product of ranges
         facts = [BlockFacts(0.0, *table.range) for table in tables]
-        known = plan.evaluate(FloatErrors(plan, facts))
+        known = plan.evaluate(PlanErrors(plan, {}, facts))
         self.proved = [each.range + Interval(-each.error, each.error) for each in known]
 
     def over(self, low: Integers, high: Integers) -> Range:

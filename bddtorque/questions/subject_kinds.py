@@ -15,11 +15,8 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from bddtorque.plan.float_plan import AnyPlan, FloatPlan
-from bddtorque.plan.float_reference import run_float_wires
-from bddtorque.plan.float_wires import FloatOutput
 from bddtorque.plan.plan import Plan
-from bddtorque.plan.reference import run_sum, run_wires
+from bddtorque.plan.reference import run_sum, run_unclamped, run_wires
 from bddtorque.plan.wires import Input, Output
 from bddtorque.words.formats import Format
 from bddtorque.words.integer_range import wrap
@@ -79,7 +76,7 @@ class Subject:
     name: str
     title: str
     kind: Kind
-    plan: AnyPlan
+    plan: Plan
     tables: tuple[Table, ...]
     word: Format | None
     unit: str
@@ -89,7 +86,7 @@ class Subject:
     within: Within = field(default_factory=dict, kw_only=True)
 
     @property
-    def output(self) -> Output | FloatOutput:
+    def output(self) -> Output:
         """The one output."""
         return self.plan.outputs[0]
 
@@ -219,7 +216,8 @@ class WordSubject(Subject):
     def total(self, inputs: Mapping[str, Any]) -> Integers:
         """Return the exact sums before they are rounded, for input words of shapes that go together."""
         start = np.zeros(np.broadcast_shapes(*map(np.shape, inputs.values())), dtype=np.int64)
-        return start + run_sum(self.output, run_wires(self.plan, self.tables, inputs))
+        total: Integers = start + run_sum(self.output, run_wires(self.plan, self.tables, inputs))
+        return total
 
     def unclamped(self, total: Any) -> Any:
         """Return the words of sums before they are clamped: rounded by the shift."""
@@ -234,8 +232,6 @@ class WordSubject(Subject):
 class FloatSubject(Subject):
     """One output of a plan in floats; its sums are the floats, rounded to whole numbers."""
 
-    plan: FloatPlan
-
     @property
     def steps(self) -> float:
         """Steps of the sum of one state where all states are run along axes."""
@@ -243,7 +239,4 @@ class FloatSubject(Subject):
 
     def total(self, inputs: Mapping[str, Any]) -> Integers:
         """Return the words before they are clamped, for input words of shapes that go together."""
-        start = np.zeros(np.broadcast_shapes(*map(np.shape, inputs.values())), dtype=np.int64)
-        value = run_float_wires(self.plan, self.tables, inputs)[self.plan.outputs[0].wire]
-        words: Integers = start + np.rint(value).astype(np.int64)
-        return words
+        return run_unclamped(self.plan, self.tables, inputs, [0])[0]

@@ -11,8 +11,6 @@ from fractions import Fraction
 from bddtorque.base.errors import BddTorqueError, nearest
 from bddtorque.model.model import Model
 from bddtorque.plan.blocks import RealBlock
-from bddtorque.plan.float_plan import AnyPlan, FloatPlan, plan_in_words
-from bddtorque.plan.float_wires import FloatOutput
 from bddtorque.plan.plan import Plan
 from bddtorque.plan.wires import Input, Lookup, Output, Wire
 from bddtorque.questions.subject_kinds import FloatSubject, Subject, Within, WordSubject
@@ -24,14 +22,6 @@ INSIDE, TERM = r"([wb])([0-9]{1,9})", r"[JCGF][0-9][0-9_]*(\+.*)?"
 """Names of words and blocks, and of terms."""
 UNBOUNDED = 1 << 62
 """Ends of a word that nothing clamps: no sum of a plan needs more bits."""
-
-
-def sliced_floats(plan: FloatPlan, output: FloatOutput) -> FloatPlan:
-    """Return a plan in floats of one output with no wires but those it needs."""
-    alone = replace(plan, outputs=(output,))
-    place = {wire: k for k, wire in enumerate(alone.read)}
-    wires = tuple(plan.wires[wire].moved(place) for wire in alone.read)
-    return replace(alone, wires=wires, outputs=(replace(output, wire=place[output.wire]),))
 
 
 def sliced(plan: Plan, output: Output, given: Mapping[int, Input] | None = None) -> Plan:
@@ -66,7 +56,7 @@ def subject(model: Model, name: str, within: Within | None = None) -> Subject:
 
 
 def _named(model: Model, name: str, within: Within | None = None) -> Subject:
-    plan: AnyPlan = model.plan
+    plan: Plan = model.plan
     outputs = [output.name for output in plan.outputs]
     if name in outputs:
         return _output(model, outputs.index(name), within)
@@ -74,14 +64,14 @@ def _named(model: Model, name: str, within: Within | None = None) -> Subject:
     numbered = re.fullmatch(INSIDE, name)
     term = model.provenance.is_torque and re.fullmatch(TERM, name) is not None
     inside, terms = "", {}
-    if not isinstance(plan, FloatPlan) and plan.target == "tables":
+    if plan.made_of_tables:
         if numbered:
             return _numbered(model, plan, name, numbered[1], int(numbered[2]))
         terms = _terms(model)
         inside = f"; words are w0 to w{len(plan.wires) - 1}, blocks b0 to b{len(plan.blocks) - 1}"
     elif name not in joints and (numbered or term):
         kind = "a term of a torque" if numbered is None else "a word" if numbered[1] == "w" else "a block"
-        plan_in_words(plan, f"ask: {name}, {kind},", model.name)
+        plan.require_tables(f"ask: {name}, {kind},", model.name)
     if name in terms:
         return terms[name]
     if name in joints:
@@ -110,19 +100,14 @@ def _output(model: Model, place: int, conditions: Within | None = None) -> WordS
     title, word = list(model.formats.results.items())[place]
     title = f"torque of {title}" if whole.outputs[place].name.startswith("tau") and _is_joint(model, title) else title
 
-    def unread(plan: AnyPlan) -> int:
+    def unread(plan: Plan) -> int:
         read = {wire.name for wire in plan.inputs}
         ends = (within.get(name, (each.lowest, each.highest)) for name, each in formats.items() if name not in read)
         return math.prod(last - first + 1 for first, last in ends)
 
-    if isinstance(whole, FloatPlan):
-        in_floats = sliced_floats(whole, whole.outputs[place])
-        return FloatSubject(
-            whole.outputs[place].name, title, "output", in_floats, model.tables, word, word.unit, formats,
-            unread(in_floats), place, within=within,
-        )  # fmt: skip
     plan = sliced(whole, whole.outputs[place])
-    return WordSubject(
+    kind: type[WordSubject | FloatSubject] = FloatSubject if whole.in_floats else WordSubject
+    return kind(
         plan.outputs[0].name, title, "output", plan, model.tables, word, word.unit, formats, unread(plan), place,
         within=within,
     )  # fmt: skip

@@ -12,8 +12,21 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from bddtorque.plan.float_wires import Add, Constant, FloatAlgebra, Fused, Multiply, Number, Sine
-from bddtorque.plan.wires import Algebra, AngleSum, Input, Lookup, Output, Product, Sum
+from bddtorque.plan.wires import (
+    Add,
+    Algebra,
+    AngleSum,
+    Constant,
+    Fused,
+    Input,
+    Lookup,
+    Multiply,
+    Number,
+    Output,
+    Product,
+    Sine,
+    Sum,
+)
 from bddtorque.questions.answers import Verdict
 from bddtorque.questions.enumeration import EASY_BITS, every_state, random_words
 from bddtorque.questions.subject_kinds import FloatSubject, Subject, Words, WordSubject
@@ -135,7 +148,7 @@ class _Parities(Algebra[int | None]):
         return None if exact == ODD and wire.shift else exact
 
 
-class _FloatParities(_Parities, FloatAlgebra[int | None]):
+class _FloatParities(_Parities):
     """The same in floats, whose roundings keep what is odd too: they are alike on both sides of zero."""
 
     def number(self, wire: Number, word: int | None) -> int | None:

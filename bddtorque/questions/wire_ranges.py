@@ -16,7 +16,8 @@ import numpy as np
 import numpy.typing as npt
 
 from bddtorque.base.errors import BddTorqueError
-from bddtorque.plan.plan import MOST_BITS, Plan
+from bddtorque.plan.fields import MAX_BITS
+from bddtorque.plan.plan import Plan
 from bddtorque.plan.table import Table
 from bddtorque.plan.wires import Algebra, AngleSum, Input, Lookup, Output, Product, Sum
 from bddtorque.questions.subject_kinds import Integers
@@ -151,7 +152,7 @@ class Span:
         return Span(*ends) if factor >= 0 else Span(*ends[::-1])
 
 
-class WordSpans(Algebra[Span]):
+class WordSpans(Algebra[Any]):
     """Ranges of all wires over boxes of input words, (N, inputs) lowest and highest ones."""
 
     def __init__(self, tables: Extremes, low: Integers, high: Integers) -> None:
@@ -211,8 +212,8 @@ class Ranges:
     def __init__(self, plan: Plan, tables: Sequence[Table]) -> None:
         self.plan, self.tables = plan, tables
         for wire in plan.sums:
-            if plan.most(wire).bit_length() > MOST_BITS:
-                raise BddTorqueError(f"ask: {wire.name} may need more than the {MOST_BITS} bits that ranges have")
+            if plan.most(wire).bit_length() > MAX_BITS:
+                raise BddTorqueError(f"ask: {wire.name} may need more than the {MAX_BITS} bits that ranges have")
 
     @cached_property
     def _extremes(self) -> Extremes:

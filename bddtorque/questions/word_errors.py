@@ -12,7 +12,7 @@ import numpy as np
 from bddtorque.base.errors import BddTorqueError
 from bddtorque.model.model import Model
 from bddtorque.plan.blocks import FunctionBlock, GivenBlock, LawBlock, ProductBlock, SquareBlock
-from bddtorque.plan.bound import compose, planned_facts
+from bddtorque.plan.bound import compose_bounds, planned_facts
 from bddtorque.plan.wires import Input
 from bddtorque.questions.answers import LargestError
 from bddtorque.questions.conditions import Conditions, said, state_units, state_values, words_within
@@ -138,7 +138,7 @@ def _term_bound(model: Model, asked: WordSubject) -> float:
     output = model.word_plan(ASKING).outputs[asked.place]
     plan = replace(asked.plan, outputs=(replace(output, parts=asked.output.parts),))
     scales = {name: argument_of(word).scale for name, word in model.formats.words.items()}
-    (bound,) = compose(plan, scales, planned_facts(plan.blocks))
+    (bound,) = compose_bounds(plan, scales, planned_facts(plan.blocks))
     arithmetic = model.certificate.torques[asked.place].parts.arithmetic
     return (bound.total - bound.final_rounding + arithmetic) * (1 + 1e-9)
 
@@ -171,7 +171,7 @@ def _of_output(model: Model, asked: Subject, work: Work, within: Within) -> Larg
         most = max(int(work.affordable() // SEARCHED_STEPS), 1)
         start = np.zeros((3, len(model.formats.q)), dtype=np.int64)
         climbed = climb(
-            subject_of(model, form="dense" if model.plan.target == "tables" else None), 0, asked.place, start, most
+            subject_of(model, form="dense" if model.plan.made_of_tables else None), 0, asked.place, start, most
         )
         words = np.asarray(climbed["worst_state"]).reshape(-1, 1)
         found, tried = _among(asked, dict(zip(formats, words, strict=True)), compared), climbed["tried"]

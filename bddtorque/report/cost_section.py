@@ -27,7 +27,7 @@ FORM_NAMES = tuple(reversed(FORMS))
 def costs_section(model: Model, told: Progress) -> Markup:
     """Return what one state costs: by target, by chip where the plan is one of machine integers, and block by block."""
     forms = []
-    if model.plan.target == "tables":
+    if model.plan.made_of_tables:
         choices = choose_forms(model.tables, [diagram.order for diagram in model.diagrams], model.memory)
         for k, (words, diagram, choice) in enumerate(zip(model.tables, model.diagrams, choices, strict=True)):
             forms.append((block_forms(words, diagram), choice))

@@ -46,7 +46,7 @@ def live_section(
     """Return the section, from its first q, qd and qdd words; `too_large`: why the page has no tables, if so."""
     q = [float(word.dequantise(place)) for word, place in zip(model.formats.q, start[0], strict=True)]
     buttons = [("set-start", "Start"), ("set-rest", "At rest"), ("set-random", "Random"), ("set-view", "Reset view")]
-    how = "from the compiled tables" if model.plan.target == "tables" else "operation by operation"
+    how = "from the compiled tables" if model.plan.made_of_tables else "operation by operation"
     intro = (
         f"Move the sliders. This page computes the torques {how}, beside Newton-Euler in floats at the same words."
         if too_large is None

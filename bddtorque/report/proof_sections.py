@@ -8,7 +8,6 @@ from dataclasses import fields
 from bddtorque.base.sizes import bits_text
 from bddtorque.base.version import __version__
 from bddtorque.model.model import Model
-from bddtorque.plan.float_plan import FloatPlan
 from bddtorque.proof.certificate import RELATIVE_TO, Certificate
 from bddtorque.proof.proved_bound import ROBOT, Parts, ProvedBound
 from bddtorque.proof.torque_range import TorqueRange
@@ -63,10 +62,10 @@ def file_section(model: Model) -> Markup:
         *([("digest of the diagrams", element("code", model.diagram_digest))] if model.diagrams else []),
         ("source, target", f"{model.plan.source}, {model.plan.target}"),
     ]
-    if isinstance(model.plan, FloatPlan):
+    if model.plan.in_floats:
         operations = sum(figures[kind] for kind in ("sines", "products", "sums", "fused"))
         facts += [
-            ("precision", f"{model.plan.precision.name}: {model.plan.precision.bits} bits"),
+            ("precision", f"{model.plan.floats.name}: {model.plan.floats.bits} bits"),
             ("operations in floats", f"{operations:,}"),
         ]
     facts += [

@@ -13,7 +13,6 @@ from bddtorque.base.sizes import format_size
 from bddtorque.base.workers import NoProgress, Progress, step
 from bddtorque.base.writing import write_whole
 from bddtorque.model.model import Model
-from bddtorque.plan.float_plan import FloatPlan
 from bddtorque.report.block_sections import blocks_section, operations_section, plan_section
 from bddtorque.report.cost_section import costs_section
 from bddtorque.report.function_report import FunctionPage
@@ -108,7 +107,7 @@ def report_page(
 ) -> tuple[bytes, Report]:
     """Return the page in UTF-8, the same bytes for the same model, and what is in it."""
     told = progress or NoProgress()
-    with step(told, "report", 3 + len(model.tables) * (1 + (model.plan.target == "tables"))):
+    with step(told, "report", 3 + len(model.tables) * (1 + model.plan.made_of_tables)):
         packed, too_large = _packed(model, most_table_bytes, told)
         build = _robot_page if model.provenance.kind == "robot" else _function_page
         header, sections, data, states, largest = build(model, packed, too_large, told)
@@ -174,11 +173,7 @@ def _largest_errors(model: Model) -> tuple[float, ...]:
 
 def _plan_sections(model: Model) -> list[tuple[str, str, Markup]]:
     """Return the plan, as a picture or as counts of operations in floats, and the tables if there are any."""
-    plan = (
-        operations_section(model)
-        if isinstance(model.plan, FloatPlan)
-        else plan_section(model.plan, model.provenance.chip)
-    )
+    plan = operations_section(model) if model.plan.in_floats else plan_section(model.plan, model.provenance.chip)
     tables = [("Tables", "blocks", blocks_section(model))] if model.tables else []
     return [("Plan", "plan", plan), *tables]
 

@@ -16,11 +16,23 @@ from bddtorque.dynamics.chain import chain_of
 from bddtorque.evaluate.program import QUANTITIES
 from bddtorque.export.integer_ranges import known_ranges
 from bddtorque.model.model import Model
-from bddtorque.plan.float_plan import AnyPlan, FloatPlan
-from bddtorque.plan.float_wires import Add, Constant, FloatWire, Fused, Multiply, Number, Sine, WordWire
 from bddtorque.plan.plan import Plan
 from bddtorque.plan.table import Table
-from bddtorque.plan.wires import AngleSum, Input, Lookup, Output, Product, Sum
+from bddtorque.plan.wires import (
+    Add,
+    AngleSum,
+    Constant,
+    Fused,
+    Input,
+    Lookup,
+    Multiply,
+    Number,
+    Output,
+    Product,
+    Sine,
+    Sum,
+    Wire,
+)
 from bddtorque.report.view import View, ends_in_tip
 from bddtorque.robots.robot import Robot
 from bddtorque.sweeps.states import Batch, states_of
@@ -95,9 +107,7 @@ def compiled_data(
     data: dict[str, Any] = {"bounds": list(model.certificate.bounds), "plan": None, "tables": [], "checks": None}
     if packed is not None:
         plan = model.plan
-        data["plan"] = (
-            float_plan_data(plan, places) if isinstance(plan, FloatPlan) else plan_data(plan, model.tables, places)
-        )
+        data["plan"] = float_plan_data(plan, places) if plan.in_floats else plan_data(plan, model.tables, places)
         data["tables"] = [_table(*pair) for pair in zip(model.tables, packed, strict=True)]
     return data
 
@@ -132,7 +142,7 @@ Places = Mapping[str, tuple[int, int]]
 """Where the script finds inputs by name: which of its lists of words, and which word of it."""
 
 
-def _arm_places(plan: AnyPlan) -> Places:
+def _arm_places(plan: Plan) -> Places:
     """Return the places of an arm's inputs, which are called q1.., qd1.., qdd1.."""
     kinds = {wire.name: wire.name.rstrip("0123456789") for wire in plan.wires if isinstance(wire, Input)}
     return {name: (QUANTITIES.index(kind), int(name[len(kind) :]) - 1) for name, kind in kinds.items()}
@@ -150,12 +160,12 @@ def plan_data(plan: Plan, tables: Sequence[Table], places: Places | None = None)
     }
 
 
-def float_plan_data(plan: FloatPlan, places: Places | None = None) -> dict[str, Any]:
+def float_plan_data(plan: Plan, places: Places | None = None) -> dict[str, Any]:
     """Return the steps of a plan in floats likewise; `page/floats.js` reads them."""
     found = places or _arm_places(plan)
     return {
-        "precision": plan.precision.name,
-        "factors": list(sine_factors(plan.precision)),
+        "precision": plan.floats.name,
+        "factors": list(sine_factors(plan.floats)),
         "wires": [_float_wire(plan, wire, found) for wire in plan.wires],
         "outputs": [[output.wire, output.low, output.high] for output in plan.outputs],
     }
@@ -200,7 +210,7 @@ def _wire(plan: Plan, place: int, words: Sequence[Range], places: Places) -> lis
             return _word_wire(wire, lambda source: words[source].magnitude, places)
 
 
-def _word_wire(wire: WordWire, magnitude: Callable[[int], int], places: Places) -> list[Any]:
+def _word_wire(wire: Wire, magnitude: Callable[[int], int], places: Places) -> list[Any]:
     """Return a wire that plans of both kinds have, given the largest magnitude of the words it reads."""
     match wire:
         case Input(name=name, bits=bits, wraps=wraps):
@@ -212,17 +222,19 @@ def _word_wire(wire: WordWire, magnitude: Callable[[int], int], places: Places) 
             return ["angle", int(wide), bits, _number(constant, wide), factors]
         case Lookup(block=block, wires=wires):
             return ["lookup", block, list(wires)]
+        case _:
+            raise TypeError(f"only plans of one kind have wires of kind '{wire.kind}'")
 
 
-def _float_wire(plan: FloatPlan, wire: FloatWire, places: Places) -> list[Any]:
+def _float_wire(plan: Plan, wire: Wire, places: Places) -> list[Any]:
     match wire:
         case Number(word=word):
             return ["number", word]
         case Constant(value=value):
-            return ["constant", plan.precision.nearest(value)]
+            return ["constant", plan.floats.nearest(value)]
         case Sine(word=word, cosine=cosine, rest=rest):
-            bits, turn = plan.bits_of(word), turn_on_grid(rest, plan.precision)
-            return ["sine", word, int(cosine), bits, angle_bits(bits, turn, plan.precision), str(turn)]
+            bits, turn = plan.bits_of(word), turn_on_grid(rest, plan.floats)
+            return ["sine", word, int(cosine), bits, angle_bits(bits, turn, plan.floats), str(turn)]
         case Add(left=left, right=right, sign=sign):
             return ["add", left, right, sign]
         case Multiply(left=left, right=right):

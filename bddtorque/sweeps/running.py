@@ -141,7 +141,7 @@ def sweep(
     with step(told, f"preparing {model.robot.name}"):  # code is compiled here, and checked
         job = to_bytes(model), evaluator, _form(model, evaluator, states), states >= STRAIGHT, seed
         if job[3]:
-            _check_code(job, parts[0], model.plan.target)
+            _check_code(job, parts[0], model.plan.made_of_tables)
         subject_from(*job[:4])  # made once, before threads ask for it
     kept = cache_named(cache) if long else None
     alone = workers is None and executor is None and not long
@@ -189,10 +189,10 @@ def _form(model: Model, evaluator: str, states: int) -> str | None:
     """Return the form to run: tables as they are, or for long sweeps, and other targets, code made for the plan."""
     if evaluator == "bits":
         return None
-    return "straight" if states >= STRAIGHT or model.plan.target != "tables" else "dense"
+    return "straight" if states >= STRAIGHT or not model.plan.made_of_tables else "dense"
 
 
-def _check_code(job: Job, part: Part, target: str) -> None:
+def _check_code(job: Job, part: Part, made_of_tables: bool) -> None:
     """Compare code made for the one plan with what it stands for, on one batch: tables, and the recursion."""
     data, evaluator, own, _, seed = job
     fast = subject_from(*job[:4])
@@ -203,7 +203,7 @@ def _check_code(job: Job, part: Part, target: str) -> None:
     apart = np.abs(fast.truth_of_units(units) - replace(fast, traced=None).truth_of_units(units)).max(axis=1)
     if not (apart <= allowed).all():
         raise BddTorqueError(f"the true torques of code and recursion differ by {apart.max():.3g} units: {REPORT}")
-    if own == "straight" and target == "tables":
+    if own == "straight" and made_of_tables:
         plain = subject_from(data, evaluator, "dense", False)
         different = np.count_nonzero((fast.run(*words) != plain.run(*words)).any(axis=1))
         if different:

@@ -20,10 +20,9 @@ from bddtorque.evaluate.float_straight import HEADER, TileWriter, in_memory
 from bddtorque.evaluate.generated import plans_folder
 from bddtorque.evaluate.program import QUANTITIES
 from bddtorque.model.model import Model
-from bddtorque.plan.float_bound import compose_floats
-from bddtorque.plan.float_plan import FloatPlan
-from bddtorque.plan.float_wires import Number, Sine
-from bddtorque.plan.wires import AngleSum
+from bddtorque.plan.bound import compose_bounds
+from bddtorque.plan.plan import Plan
+from bddtorque.plan.wires import AngleSum, Number, Sine
 from bddtorque.proof.proved_bound import Saturation
 from bddtorque.words.float_sine import GRID, turn_on_grid
 from bddtorque.words.ieee import DOUBLE
@@ -70,7 +69,7 @@ class TrueTorques:
 def true_torques(model: Model) -> TrueTorques:
     """Return the true torques of a robot; their code is compiled when first called, or found on disk."""
     plan = plan_in_doubles(model.robot, model.formats, model.accuracy)
-    error = tuple(each.constants + each.tables + each.arithmetic for each in compose_floats(plan, []))
+    error = tuple(each.constants + each.tables + each.arithmetic for each in compose_bounds(plan, {}, []))
     writer = _Writer(plan, model.formats)
     return TrueTorques(writer.module(plans_folder()).torques, writer.room, writer.lanes, error)
 
@@ -78,7 +77,7 @@ def true_torques(model: Model) -> TrueTorques:
 class _Writer(TileWriter):
     """The module of a plan: torques(inputs, tau, rows)."""
 
-    def __init__(self, plan: FloatPlan, formats: Interface) -> None:
+    def __init__(self, plan: Plan, formats: Interface) -> None:
         super().__init__(plan, formats, HEADER.format(dtype="float64"))
         joints, code = len(formats.q), _Code(plan)
         given = {f"x{word.wire}": QUANTITIES.index(word.quantity) * joints + word.joint for word in self.inputs}
@@ -96,7 +95,7 @@ class _Writer(TileWriter):
 class _Code(FloatCode):
     """The statements of a plan whose words x<k> are floats."""
 
-    def __init__(self, plan: FloatPlan) -> None:
+    def __init__(self, plan: Plan) -> None:
         super().__init__(plan, FloatPool(plan), lookups=False)
 
     def _write(self, k: int, wire: Any) -> None:

@@ -26,7 +26,7 @@ MOST_SQUARE_BITS = 17
 
 
 @dataclass(frozen=True)
-class Target:
+class OutputFormat:
     """What an output word means: value = sign·(centre + word·lsb), the word clamped to low..high."""
 
     name: str

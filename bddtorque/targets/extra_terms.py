@@ -6,14 +6,15 @@ it costs is the rounding of its words.
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 import numpy as np
 
 from bddtorque.base.errors import BddTorqueError
 from bddtorque.plan.blocks import LawBlock
-from bddtorque.plan.plan import MOST_BITS, Plan, check_widths
+from bddtorque.plan.fields import MAX_BITS
+from bddtorque.plan.plan import Plan, check_widths
 from bddtorque.plan.wires import Input, Lookup, Wire
 from bddtorque.words.argument import Argument
 from bddtorque.words.bounded import Bounded
@@ -24,6 +25,15 @@ FINER = 7
 """Bits that the words of a term are finer than those of the output, at least."""
 COST = 2.0 ** -(FINER + 1) * (1 + 1e-6)
 """Units of the output that a term can cost: half a unit of its own words."""
+
+
+@dataclass(frozen=True)
+class LawTerm:
+    """A law of one input word that is added to an output: friction."""
+
+    output: int
+    law: Law
+    name: str
 
 
 def with_term(plan: Plan, output: int, law: Law, name: str, argument: Argument, sign: int) -> Plan:
@@ -61,6 +71,6 @@ def _block(law: Law, argument: Argument, lsb: Fraction) -> LawBlock:
         raise BddTorqueError(f"plan: a term of kind {law.kind} must be of a word with a range, got an angle")
     value = law.bounded([found])
     low, high = float(np.min(value.value - value.radius)), float(np.max(value.value + value.radius))
-    if Fraction(max(abs(low), abs(high))) >= lsb * (1 << MOST_BITS):
+    if Fraction(max(abs(low), abs(high))) >= lsb * (1 << MAX_BITS):
         raise BddTorqueError(f"plan: a term of kind {law.kind} is too large for its torque: use a wider range")
     return LawBlock(law, (argument,), lsb, *nearest_words(low, high, lsb))

@@ -10,7 +10,6 @@ from bddtorque.base.sizes import counted
 from bddtorque.dynamics.graph import Graph, Op
 from bddtorque.plan.blocks import Block, FunctionBlock, GivenBlock, LawBlock, ProductBlock, RealBlock, output_format
 from bddtorque.plan.bound import OutputBound
-from bddtorque.plan.float_plan import AnyPlan
 from bddtorque.plan.integer_widths import wide_operations
 from bddtorque.plan.loads import Candidate
 from bddtorque.plan.plan import Plan
@@ -72,7 +71,7 @@ def inner_widths(plan: Plan) -> list[int]:
     return [plan.bits_of(k) for k, wire in enumerate(plan.wires) if isinstance(wire, Lookup | Sum)] or [0]
 
 
-def block_lines(plan: AnyPlan) -> Iterator[str]:
+def block_lines(plan: Plan) -> Iterator[str]:
     """Give a line for each table: its words, rows, readers and function."""
     for k, block in enumerate(plan.blocks):
         bits, signed = output_format(block)

@@ -15,12 +15,13 @@ import numpy as np
 import numpy.typing as npt
 
 from bddtorque.dynamics.graph import Op
-from bddtorque.plan.plan import MOST_BITS, MOST_TABLE_BITS
+from bddtorque.plan.blocks import MAX_TABLE_BITS
+from bddtorque.plan.fields import MAX_BITS
 from bddtorque.targets.network import Form, Monomial, Network
 
 Floats = npt.NDArray[np.float64]
 
-WIDEST_FACTOR = min(MOST_TABLE_BITS, MOST_BITS // 2 - 1)
+WIDEST_FACTOR = min(MAX_TABLE_BITS, MAX_BITS // 2 - 1)
 """Bits of a word that a table gives or that is multiplied, at most: a few products still fit one sum."""
 DUST = 2.0**-16
 """Of the largest summand of a sum: what is no more is dust, most likely a rounded zero."""

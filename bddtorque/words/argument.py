@@ -10,9 +10,14 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
+from bddtorque.base.errors import BddTorqueError
+from bddtorque.base.plain import choice, fraction, listed, whole
 from bddtorque.words.bounded import ULP, Bounded, Interval, Turn
 from bddtorque.words.formats import Format
 from bddtorque.words.integer_range import index_words, word_range, wrap
+
+MAX_ARGUMENT_BITS = 26
+"""Bits of a word that a table is made over."""
 
 
 @dataclass(frozen=True)
@@ -66,6 +71,25 @@ class Argument:
     def to_plain(self) -> list[Any]:
         """Return kind, bits, scale and centre; rationals as text."""
         return [self.kind, self.bits, str(self.scale), str(self.centre)]
+
+
+def argument_from_plain(plain: object, where: str) -> Argument:
+    """Return the argument that `Argument.to_plain` wrote."""
+    kind, bits, scale, centre = listed(plain, where, 4)
+    choice(kind, ("angle", "word"), f"{where}, kind")
+    factor = fraction(scale, f"{where}, scale")
+    if kind == "angle" and not _is_float(factor):
+        raise BddTorqueError(f"{where}: an angle's multiple must be a float, got {scale!r:.40}")
+    return Argument(
+        kind, whole(bits, 1, MAX_ARGUMENT_BITS, f"{where}, bits"), factor, fraction(centre, f"{where}, centre")
+    )
+
+
+def _is_float(number: Fraction) -> bool:
+    try:
+        return Fraction(float(number)) == number
+    except OverflowError:
+        return False
 
 
 def intervals(arguments: Mapping[str, Argument]) -> dict[str, Interval]:

@@ -30,7 +30,6 @@ from bddtorque.bench.table_sizes import Sizes, form_sizes, straight_sizes
 from bddtorque.bench.timing import COPIED, EMPTY, interleaved, machine, python_calls
 from bddtorque.evaluate.float_straight import float_straight
 from bddtorque.evaluate.straight import straight
-from bddtorque.plan.float_plan import FloatPlan
 from bddtorque.plan.plan_operations import look_ups
 from bddtorque.plan.wires import Lookup, Product
 
@@ -124,7 +123,7 @@ def test_sizes_count_what_a_state_reads(tmp_path: Path) -> None:
 def test_sizes_of_floats_count_sines_that_are_looked_up(tmp_path: Path) -> None:
     for bits, item, reads in ((5, 4, 4), (18, 8, 0)):  # of both angles, sine and cosine; or polynomials
         model = arm(bits, target="float", precision="single" if item == 4 else "double")
-        assert isinstance(model.plan, FloatPlan)
+        assert model.plan.in_floats
         code = float_straight(model.plan, model.formats, model.tables, tmp_path)
         sizes = straight_sizes(model.plan, code)
         assert sizes.touched == item * reads and sizes.tables >= item * (reads > 0) * (5 << 3)

@@ -15,11 +15,14 @@ from bddtorque.bench.target_costs import (
     target_costs,
 )
 from bddtorque.cli import main
-from bddtorque.compiler import robot_draft, target_plans
+from bddtorque.compiler import robot_draft
 from bddtorque.compiler.origin import from_recursion
 from bddtorque.compiler.pinning import load_plan
 from bddtorque.model.model import Model
 from bddtorque.robots.library import load_robot
+from bddtorque.targets import float as float_target
+from bddtorque.targets import integer as integer_target
+from bddtorque.targets import tables as tables_target
 
 CASCADE = Path(__file__).parents[2] / "cascade"
 FACTOR = 2.2
@@ -102,8 +105,9 @@ def test_no_other_plan_is_made(monkeypatch):
 
     models = arm(6), arm(6, target="float")
     monkeypatch.setattr(robot_draft, "plan_by_paper", made)
-    for name in ("plan_floats", "plan_network", "plan_integers"):
-        monkeypatch.setattr(target_plans, name, made)
+    planners = {float_target: "plan_floats", tables_target: "plan_network", integer_target: "plan_integers"}
+    for module, name in planners.items():
+        monkeypatch.setattr(module, name, made)
     found = {cost.target: cost for cost in target_costs(models[0])}
     assert (found["tables"].counted, found["float"].counted) == (True, False)
     found = {cost.target: cost for cost in target_costs(models[1])}

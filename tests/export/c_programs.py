@@ -16,7 +16,7 @@ import pytest
 import bddtorque as bt
 from bddtorque.export.c_names import prefix_of
 from bddtorque.export.exporter import c_files
-from bddtorque.plan.float_wires import Sine
+from bddtorque.plan.wires import Sine
 
 WARNINGS = ["-std=c99", "-pedantic", "-Wall", "-Wextra", "-Wshadow", "-Wconversion", "-Werror", "-ffp-contract=off"]
 SANITIZERS = ["-O1", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"]

@@ -127,7 +127,9 @@ def test_flash_folds_the_sine_table(tmp_path):
     assert isinstance(exported.measured, str) or exported.measured.rom <= 4000
     with pytest.raises(BddTorqueError, match=r"flash must hold 2,090 bytes of tables .* about \d+ of code on chip"):
         c_files(model, flash="2 kB")
-    with pytest.raises(BddTorqueError, match="flash is only valid for targets 'tables' and 'integer', got 'float'"):
+    with pytest.raises(
+        BddTorqueError, match="flash is only valid for targets 'tables' and 'integer', got target 'float'"
+    ):
         bt.compile("planar2r", bits=6, target="float", flash="4 kB")
     with pytest.raises(BddTorqueError, match="flash must be a size in bytes"):
         bt.compile("planar2r", bits=6, flash="a lot")

@@ -179,12 +179,12 @@ def test_compiled_torques_have_the_friction(options, tmp_path):
 
 
 def test_a_plan_shows_the_term_and_a_robot_without_friction_is_as_before():
-    from bddtorque.plan.bound import compose, planned_facts
+    from bddtorque.plan.bound import compose_bounds, planned_facts
     from bddtorque.targets.plan_text import plan_text
 
     plan = arm().plan
     scales = {f"{kind}{j}": Fraction(1) for kind in ("q", "qd", "qdd") for j in (1, 2)}
-    text = plan_text(plan, "rubbing", compose(plan, scales, planned_facts(plan.blocks)))
+    text = plan_text(plan, "rubbing", compose_bounds(plan, scales, planned_facts(plan.blocks)))
     assert "friction(qd1)" in text and "2·x0 + sign(x0)·(4/5 to 8/7 within 0.05)" in text
     assert "interpolant(qd2)" in text
     nothing = bt.load_robot("planar2r").with_friction({"elbow": 0.0, "shoulder": None})

@@ -8,7 +8,7 @@ import numpy as np
 from mutations import at, taken_apart
 
 import bddtorque as bt
-from bddtorque.plan.plan_data import graph_from_plain
+from bddtorque.dynamics.graph import graph_from_plain
 from bddtorque.robots.robot_data import robot_from_plain
 
 EITHER = {
@@ -117,7 +117,7 @@ def same_function(header: dict, changed: dict, path: tuple) -> bool:
     """Whether a changed graph is the same function, as cos(−x) is cos x."""
     root = path[: path.index("graph") + 1]
     names = {node[3] for node in at(header, root)["nodes"]} | {"x0", "x1", "x2"}
-    graphs = [graph_from_plain(at(each, root), names, "graph") for each in (header, changed)]
+    graphs = [graph_from_plain(at(each, root), "graph", names) for each in (header, changed)]
     rng = np.random.default_rng(0)
     state = {name: rng.uniform(-3, 3, 50) for name in names}
     one, other = (np.asarray(graph.evaluate(state)[0]) for graph in graphs)

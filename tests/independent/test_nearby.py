@@ -201,7 +201,7 @@ def test_another_function_is_refused_without_a_grid(kind, monkeypatch):
     elif kind == "add":
         changes = [(("plan", "wires", k, "sign"), -wires[k]["sign"]) for k in places]
     else:
-        changes = [(("plan", "outputs", 0, "wire"), header["plan"]["outputs"][1]["wire"])]
+        changes = [(("plan", "outputs", 0, "parts"), header["plan"]["outputs"][1]["parts"])]
     assert changes
     for path, value in changes:
         found = check_bytes(signed(replaced(header, path, value), arrays))

@@ -191,7 +191,7 @@ def test_references_out_of_range(kind: str, options: dict, key: str, value: Any)
 def test_a_wire_that_reads_itself_or_a_later_one() -> None:
     path = wire("sum", SMALL)
     for place in (path[-1], path[-1] + 1):
-        assert f"wire {path[-1]} must be between 0 and " in refused(changed((*path, "parts"), [[place, 1]]))
+        assert f"wire {path[-1]}, parts must be between 0 and " in refused(changed((*path, "parts"), [[place, 1]]))
 
 
 @pytest.mark.parametrize(

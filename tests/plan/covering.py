@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 
 from bddtorque.base.errors import BddTorqueError
 from bddtorque.dynamics.graph import Graph
-from bddtorque.plan.bound import compose, planned_facts
+from bddtorque.plan.bound import compose_bounds, planned_facts
 from bddtorque.plan.plan import Plan, check_widths
-from bddtorque.targets.builder import Target
+from bddtorque.targets.builder import OutputFormat
 from bddtorque.targets.tables.budget import RESERVE
 from bddtorque.targets.tables.cover import Choices, cover
 from bddtorque.words.argument import Argument
@@ -18,7 +18,7 @@ MARGINS = (1, 2, 3, 4, 6, 8)
 
 
 def plan_within(
-    graph: Graph, arguments: Mapping[str, Argument], targets: Sequence[Target], accuracy: float, block_bits: int
+    graph: Graph, arguments: Mapping[str, Argument], targets: Sequence[OutputFormat], accuracy: float, block_bits: int
 ) -> Plan:
     """Return the plan with the fewest guard bits whose bound is below `accuracy` units for every output."""
     scales = {name: argument.scale for name, argument in arguments.items()}
@@ -27,7 +27,7 @@ def plan_within(
     while True:
         for margin in MARGINS:
             plan = cover(graph, arguments, targets, Choices(tuple(guard), margin), block_bits)
-            bounds = [bound.total for bound in compose(plan, scales, planned_facts(plan.blocks))]
+            bounds = [bound.total for bound in compose_bounds(plan, scales, planned_facts(plan.blocks))]
             if max(bounds) < wanted:
                 check_widths(plan)
                 return plan

@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 
 from bddtorque.dynamics.graph import Graph
 from bddtorque.dynamics.tracer import Tracer
-from bddtorque.plan.bound import compose
+from bddtorque.plan.bound import compose_bounds
 from bddtorque.plan.plan import Plan
 from bddtorque.plan.reference import run_plan
 from bddtorque.plan.tabulate import tabulate
-from bddtorque.targets.builder import Target
+from bddtorque.targets.builder import OutputFormat
 from bddtorque.words.argument import Argument
 
 LARGEST = 1 << 30
@@ -29,7 +29,7 @@ class Sample:
 
     graph: Graph
     arguments: dict[str, Argument]
-    targets: list[Target]
+    targets: list[OutputFormat]
 
 
 @st.composite
@@ -64,7 +64,9 @@ def samples(draw: st.DrawFn, outputs: int = 2, most_bits: int = 4) -> Sample:
         totals.append(total)
     graph = tracer.graph(totals, [f"y{k}" for k in range(outputs)])
     targets = [
-        Target(f"y{k}", Fraction(draw(real)), -LARGEST, LARGEST, Fraction(draw(centre)), draw(st.sampled_from([1, -1])))
+        OutputFormat(
+            f"y{k}", Fraction(draw(real)), -LARGEST, LARGEST, Fraction(draw(centre)), draw(st.sampled_from([1, -1]))
+        )
         for k in range(outputs)
     ]
     return Sample(graph, arguments, targets)
@@ -80,7 +82,7 @@ def found_and_proved(sample: Sample, plan: Plan) -> tuple[list[float], list[floa
     """Return, for each output, the largest error over every state (at least), and the composed bound, in units."""
     tables, facts = zip(*map(tabulate, plan.blocks), strict=True) if plan.blocks else ((), ())
     scales = {name: argument.scale for name, argument in sample.arguments.items()}
-    bounds = compose(plan, scales, facts)
+    bounds = compose_bounds(plan, scales, facts)
     states = every_state(sample)
     words = run_plan(plan, tables, states)
     true = long_outputs(sample.graph, sample.arguments, states)

@@ -19,7 +19,7 @@ from bddtorque.plan.tabulate import tabulate
 from bddtorque.plan.wires import AngleSum
 from bddtorque.spec import JointSpec, Ranges
 from bddtorque.targets.angles import Combination, with_angle_sums
-from bddtorque.targets.builder import Target
+from bddtorque.targets.builder import OutputFormat
 from bddtorque.targets.tables.budget import plan_network
 from bddtorque.words.argument import Argument
 
@@ -38,7 +38,7 @@ def test_an_angle_sum_is_the_sum_modulo_a_turn(bits_a, bits_b, m, k, sign_a, sig
         "a": Argument("angle", bits_a, Fraction(sign_a), Fraction(0.3)),
         "b": Argument("angle", bits_b, Fraction(sign_b)),
     }
-    plan = plan_within(graph, arguments, [Target("y", Fraction(1, 64), -LARGEST, LARGEST)], 1.0, 12)
+    plan = plan_within(graph, arguments, [OutputFormat("y", Fraction(1, 64), -LARGEST, LARGEST)], 1.0, 12)
     (place,) = [place for place, wire in enumerate(plan.wires) if isinstance(wire, AngleSum)]
     bits = plan.wires[place].bits
     assert bits == max(bits_a, bits_b)
@@ -62,7 +62,7 @@ def test_sums_of_encoders_mean_the_angles_of_the_joints(planner, offsets, scales
         name: Argument("angle", bits, Fraction(scale), Fraction(offset))
         for name, bits, scale, offset in zip("ab", (5, 7), scales, offsets, strict=True)
     }
-    sample = Sample(graph, arguments, [Target("y", Fraction(1, 3), -LARGEST, LARGEST)])
+    sample = Sample(graph, arguments, [OutputFormat("y", Fraction(1, 3), -LARGEST, LARGEST)])
     found, proved = found_and_proved(sample, planner(graph, arguments, sample.targets, 1.0, 12))
     assert found[0] <= proved[0] < 1.0
 
@@ -142,7 +142,7 @@ def test_half_a_turn_wraps_to_the_other_end():
     tracer = Tracer()
     graph = tracer.graph([tracer.sin(tracer.input("a") + tracer.input("b"))], ["y"])
     arguments = {"a": Argument("angle", 4), "b": Argument("angle", 4)}
-    plan = plan_within(graph, arguments, [Target("y", Fraction(1, 8), -100, 100)], 1.0, 8)
+    plan = plan_within(graph, arguments, [OutputFormat("y", Fraction(1, 8), -100, 100)], 1.0, 8)
     place = next(place for place, wire in enumerate(plan.wires) if isinstance(wire, AngleSum))
     tables = [tabulate(block)[0] for block in plan.blocks]
     words = run_wires(plan, tables, {"a": np.array([7, 7, -8, -8, 7]), "b": np.array([1, 7, -1, -8, -8])})[place]

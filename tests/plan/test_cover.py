@@ -19,7 +19,7 @@ from bddtorque.plan.blocks import ProductBlock
 from bddtorque.plan.plan import Plan, check_widths
 from bddtorque.plan.wires import AngleSum, Input, Lookup, Product, Sum
 from bddtorque.spec import load_spec
-from bddtorque.targets.builder import Target
+from bddtorque.targets.builder import OutputFormat
 from bddtorque.targets.tables.budget import plan_network
 from bddtorque.targets.tables.cover import Choices, cover, summand_counts
 from bddtorque.words.argument import Argument
@@ -117,7 +117,7 @@ def test_block_bits_too_small_are_refused_with_what_would_do(block_bits):
 def simple(build, arguments, lsb=Fraction(1, 8), centre=Fraction(0), sign=1):
     tracer = Tracer()
     graph = tracer.graph([build(tracer, *(tracer.input(name) for name in arguments))], ["y"])
-    return Sample(graph, arguments, [Target("y", lsb, -LARGEST, LARGEST, centre, sign)])
+    return Sample(graph, arguments, [OutputFormat("y", lsb, -LARGEST, LARGEST, centre, sign)])
 
 
 ANGLE, PLAIN, SHIFTED = (

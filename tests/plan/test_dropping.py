@@ -14,11 +14,11 @@ import bddtorque as bt
 from bddtorque.compiler.robot_draft import draft_of_robot
 from bddtorque.dynamics.tracer import Tracer
 from bddtorque.plan.blocks import Block, FunctionBlock
-from bddtorque.plan.bound import compose, planned_facts
+from bddtorque.plan.bound import compose_bounds, planned_facts
 from bddtorque.plan.plan import Plan
 from bddtorque.plan.plan_operations import native_operations
 from bddtorque.spec.loading import spec_and_robot
-from bddtorque.targets.builder import Target
+from bddtorque.targets.builder import OutputFormat
 from bddtorque.targets.plan_text import plan_text
 from bddtorque.targets.tables.budget import plan_network
 from bddtorque.words.argument import Argument
@@ -37,7 +37,7 @@ def sample_with(tiny: float) -> Sample:
     a, b, u, v = (tracer.input(name) for name in "abuv")
     first = tracer.cos(a) * u + tiny * tracer.sin(b) * v
     second = tracer.sin(a) * (u + tiny * tracer.cos(b) * v)
-    targets = [Target(name, Fraction(1, 50), -(1 << 20), 1 << 20) for name in ("y", "z")]
+    targets = [OutputFormat(name, Fraction(1, 50), -(1 << 20), 1 << 20) for name in ("y", "z")]
     return Sample(tracer.graph([first, second], ["y", "z"]), ARGUMENTS, targets)
 
 
@@ -45,7 +45,7 @@ def sample_with(tiny: float) -> Sample:
 def test_a_tiny_term_is_dropped_and_charged(tiny):
     sample = sample_with(tiny)
     plan = plan_network(sample.graph, sample.arguments, sample.targets, 1.0, 10, "recursive")
-    bounds = compose(plan, {name: each.scale for name, each in ARGUMENTS.items()}, planned_facts(plan.blocks))
+    bounds = compose_bounds(plan, {name: each.scale for name, each in ARGUMENTS.items()}, planned_facts(plan.blocks))
     read = {wire.name for wire in plan.wires}
     assert "b" not in read and "v" not in read  # nothing of it is left
     largest = tiny * (4 / 5) / (1 / 50)
@@ -65,8 +65,8 @@ def test_the_charge_is_needed():
     )
     scales = {name: each.scale for name, each in ARGUMENTS.items()}
     before, after = (
-        compose(plan, scales, planned_facts(plan.blocks)),
-        compose(uncharged, scales, planned_facts(uncharged.blocks)),
+        compose_bounds(plan, scales, planned_facts(plan.blocks)),
+        compose_bounds(uncharged, scales, planned_facts(uncharged.blocks)),
     )
     assert all(
         with_.total > without.total and without.dropped == 0 for with_, without in zip(before, after, strict=True)

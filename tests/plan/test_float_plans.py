@@ -16,26 +16,25 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import bddtorque as bt
-from bddtorque.plan.float_bound import FloatErrors, compose_floats
-from bddtorque.plan.float_plan import FloatPlan, float_plan_from_plain
-from bddtorque.plan.float_reference import run_float_wires
-from bddtorque.plan.float_wires import Add, Constant, FloatAlgebra, FloatOutput, Fused, Multiply, Number, Sine
-from bddtorque.plan.wires import AngleSum, Input
+from bddtorque.plan.bound import PlanErrors, compose_bounds
+from bddtorque.plan.plan import Plan, plan_from_plain
+from bddtorque.plan.reference import run_wires
+from bddtorque.plan.wires import Add, Algebra, AngleSum, Constant, Fused, Input, Multiply, Number, Output, Sine
 from bddtorque.words.ieee import DOUBLE, PRECISIONS, SINGLE
 
 ARMS = {"planar2r": 0.501, "planar3r_a": 0.501, "scara": 0.502, "stanford": 0.51, "puma560": 0.501, "ur5": 0.51}
 
 
-def float_plan(model: bt.Model) -> FloatPlan:
+def float_plan(model: bt.Model) -> Plan:
     """Return the plan of a model for target float."""
-    assert isinstance(model.plan, FloatPlan)
+    assert model.plan.in_floats
     return model.plan
 
 
-class Exact(FloatAlgebra[Any]):
+class Exact(Algebra[Any]):
     """The real numbers that the wires of a plan stand for, at one state, to 60 digits."""
 
-    def __init__(self, plan: FloatPlan, words: dict[str, int]) -> None:
+    def __init__(self, plan: Plan, words: dict[str, int]) -> None:
         self.plan, self.words = plan, words
 
     def input(self, wire: Input) -> int:
@@ -66,7 +65,7 @@ class Exact(FloatAlgebra[Any]):
 
 
 @st.composite
-def plans(draw: st.DrawFn) -> FloatPlan:
+def plans(draw: st.DrawFn) -> Plan:
     """Plans of any shape over two angles and a velocity, constants of very different sizes among them."""
     wires: list[Any] = [Input("a", 5, True), Input("b", 7, True), Input("v", 6, False)]
     wires.append(AngleSum("a-b", 7, ((0, 1, 2), (1, -1, 0))))
@@ -89,22 +88,22 @@ def plans(draw: st.DrawFn) -> FloatPlan:
                 )
             )
         )
-    output = FloatOutput("y", len(wires) - 1, -8, 7, Fraction(1))
-    return FloatPlan(tuple(wires), (), (output,), "traced", draw(st.sampled_from([SINGLE, DOUBLE])))
+    output = Output.of_float("y", len(wires) - 1, -8, 7, Fraction(1))
+    return Plan(tuple(wires), (), (output,), "traced", "float", precision=draw(st.sampled_from([SINGLE, DOUBLE])))
 
 
 @settings(max_examples=examples(150), deadline=None)
 @given(plans(), st.integers(0, 2**32 - 1))
-def test_no_wire_is_further_off_than_proved(plan: FloatPlan, seed: int) -> None:
+def test_no_wire_is_further_off_than_proved(plan: Plan, seed: int) -> None:
     """Every wire of any plan, at some states: within its range, and its float within its error."""
     try:
-        known = plan.evaluate(FloatErrors(plan, []))
+        known = plan.evaluate(PlanErrors(plan, {}, []))
     except bt.BddTorqueError as problem:
         assert "beyond single precision" in str(problem)
         return
     rng = np.random.default_rng(seed)
     words = {wire.name: rng.integers(wire.lowest, wire.highest, 4, endpoint=True) for wire in plan.inputs}
-    floats = run_float_wires(plan, [], words)
+    floats = run_wires(plan, [], words)
     for state in range(4):
         with mpmath.workdps(60):
             exact = plan.evaluate(Exact(plan, {name: int(each[state]) for name, each in words.items()}))
@@ -112,7 +111,7 @@ def test_no_wire_is_further_off_than_proved(plan: FloatPlan, seed: int) -> None:
                 found = float(np.broadcast_to(floats[place], 4)[state])
                 assert known[place].range.low <= exact[place] <= known[place].range.high
                 assert abs(mpmath.mpf(found) - exact[place]) <= known[place].error
-    assert float_plan_from_plain(plan.to_plain()) == plan
+    assert plan_from_plain(plan.to_plain()) == plan
 
 
 @pytest.mark.parametrize("robot", ["planar2r", "scara", pytest.param("ur5", marks=pytest.mark.everything)])
@@ -123,7 +122,7 @@ def test_errors_before_the_final_rounding(robot: str) -> None:
     words = random_words(model, 3000)
     names = [f"{kind}{j + 1}" for kind in ("q", "qd", "qdd") for j in range(len(model.formats.q))]
     columns = [column for each in words for column in each.T]
-    values = run_float_wires(plan, model.tables, dict(zip(names, columns, strict=True)))
+    values = run_wires(plan, model.tables, dict(zip(names, columns, strict=True)))
     units = np.clip(np.stack([values[output.wire] for output in plan.outputs], axis=1), -2048, 2047)
     found = np.abs(units - true_units(model, words)).max(axis=0)
     proved = np.array([torque.parts.total - 0.5 for torque in model.certificate.torques])
@@ -179,12 +178,12 @@ def test_precision_belongs_to_floats() -> None:
 def test_more_error_is_seen() -> None:
     """A constant that is coarser, or a wire that is rounded twice, has a larger bound."""
     plan = float_plan(arm(8, target="float"))
-    before = compose_floats(plan, [])
+    before = compose_bounds(plan, {}, [])
     place = next(k for k, wire in enumerate(plan.wires) if isinstance(wire, Constant) and wire.value != 1)
     exact = Fraction(SINGLE.nearest(plan.wires[place].value))  # type: ignore[union-attr]
     wires = list(plan.wires)
     wires[place] = Constant(exact + Fraction(math.ulp(1.0)) * abs(exact))
-    after = compose_floats(replace(plan, wires=tuple(wires)), [])
+    after = compose_bounds(replace(plan, wires=tuple(wires)), {}, [])
     assert any(one.constants != other.constants for one, other in zip(before, after, strict=True))
 
 
@@ -198,13 +197,20 @@ def word_of(plain: dict[str, Any]) -> int:
     [
         (lambda plain: plain.update(precision="half"), "precision must be 'single' or 'double'"),
         (lambda plain: plain["wires"][-1].update(left=10**6), "must be between 0 and"),
-        (lambda plain: plain["wires"][-1].update(left=word_of(plain)), r"must read floats, and wire \d is a word"),
+        (
+            lambda plain: plain["wires"][-1].update(left=word_of(plain)),
+            r"left must read a float, and wire \d is a word",
+        ),
         (lambda plain: plain["wires"].append({"kind": "number", "word": len(plain["wires"]) - 1}), "must read a word"),
         (lambda plain: plain["wires"].append({"kind": "divide"}), "kind must be 'input'"),
         (lambda plain: plain["wires"].append({"kind": "constant", "value": f"1{'0' * 60}"}), "beyond single precision"),
-        (lambda plain: plain["outputs"][0].update(wire=word_of(plain)), "must read floats"),
-        (lambda plain: plain["outputs"][0].update(low=5, high=4), "must be between 5 and"),
+        (lambda plain: plain["outputs"][0].update(parts=[[word_of(plain), 1]]), "must read one float"),
+        (lambda plain: plain["outputs"][0].update(low=5, high=4), "low must be at most high, got 5 and 4"),
         (lambda plain: plain["outputs"][0].update(lsb="0"), "lsb must be more than 0"),
+        (lambda plain: plain["outputs"][0].update(shift=1), "output 0 must read one float"),
+        (lambda plain: plain["outputs"][0].update(low=-(1 << 24)), "must have at most 24 bits"),
+        (lambda plain: plain["wires"][word_of(plain)].update(bits=25), "must be a word of at most 24 bits"),
+        (lambda plain: plain.update(target="tables"), "unknown key 'precision'"),
     ],
 )
 def test_altered_plans_are_refused(change: Any, message: str) -> None:
@@ -212,4 +218,4 @@ def test_altered_plans_are_refused(change: Any, message: str) -> None:
     plain = arm(8, target="float").plan.to_plain()
     change(plain)
     with pytest.raises(bt.BddTorqueError, match=message):
-        float_plan_from_plain(plain)
+        plan_from_plain(plain)

@@ -11,7 +11,7 @@ from plan_samples import Sample, found_and_proved
 from bddtorque.dynamics.graph import Graph
 from bddtorque.dynamics.tracer import Tracer
 from bddtorque.plan.wires import Lookup
-from bddtorque.targets.builder import Target
+from bddtorque.targets.builder import OutputFormat
 from bddtorque.targets.network import network_of
 from bddtorque.targets.tables.budget import plan_network
 from bddtorque.words.argument import Argument
@@ -26,7 +26,7 @@ BOTH = pytest.mark.parametrize("source", ["terms", "recursive"])
 
 
 def assert_keeps_its_bound(graph: Graph, source: str, unit: Fraction = Fraction(1, 20)):
-    targets = [Target(name, unit, -(1 << 24), 1 << 24) for name in graph.output_names]
+    targets = [OutputFormat(name, unit, -(1 << 24), 1 << 24) for name in graph.output_names]
     arguments = {name: ARGUMENTS[name] for name in graph.input_names}
     plan = plan_network(graph, arguments, targets, 1.0, 12, source)
     found, proved = found_and_proved(Sample(graph, arguments, targets), plan)

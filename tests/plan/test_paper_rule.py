@@ -15,7 +15,7 @@ from bddtorque.dynamics.tracer import Tracer
 from bddtorque.independent.checker import check_bytes, check_file
 from bddtorque.plan.blocks import output_format
 from bddtorque.plan.wires import Lookup, Product, Sum
-from bddtorque.targets.builder import Target
+from bddtorque.targets.builder import OutputFormat
 from bddtorque.targets.tables.cover import Choices, cover, extra_bits
 from bddtorque.words.argument import Argument
 
@@ -155,7 +155,7 @@ def test_the_word_inside_a_cascade_has_all_its_bits(bits, constant):
     graph = tracer.graph([constant * sine * tracer.input("u") * tracer.input("v")], ["y"])
     arguments = {"q": Argument("angle", bits)}
     arguments |= {name: Argument("word", bits, Fraction(2, 1 << bits)) for name in "uv"}
-    target = Target("y", Fraction(400, 1 << bits), -(1 << (bits - 1)), (1 << (bits - 1)) - 1)
+    target = OutputFormat("y", Fraction(400, 1 << bits), -(1 << (bits - 1)), (1 << (bits - 1)) - 1)
     plan = cover(graph, arguments, [target], Choices((0,), 0, (bits,)), 2 * bits)
     (product,) = (wire for wire in plan.wires if isinstance(wire, Product))
     assert plan.blocks[product.block].input_widths == (bits, bits)

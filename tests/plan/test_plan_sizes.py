@@ -19,7 +19,7 @@ TIMES = 2
 def plan_at(robot: str, bits: int, source: str = "auto") -> Plan:
     given = {"bits": bits, "torque": "auto", "source": source}
     plan = draft_of_robot(*spec_and_robot(robot, given)[:2]).plan
-    assert isinstance(plan, Plan)
+    assert not plan.in_floats
     return plan
 
 

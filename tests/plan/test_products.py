@@ -77,7 +77,7 @@ def test_samples_keep_their_bound_with_every_way(way, sample):
         ),
         (
             {"products": "squares", "target": "float"},
-            "products is only valid for target 'tables', got 'squares' with target 'float'$",
+            "products is only valid for target 'tables', got target 'float'$",
         ),
         ({"products": "limbs"}, "products must be 'auto', 'blocks', 'squares' or 'partial', got 'limbs'"),
     ],

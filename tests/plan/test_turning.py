@@ -15,9 +15,9 @@ from bddtorque.base.errors import BddTorqueError
 from bddtorque.dynamics.graph import Graph, Node, Op
 from bddtorque.dynamics.tracer import Tracer
 from bddtorque.plan.blocks import FunctionBlock
-from bddtorque.plan.bound import compose, planned_facts, quarters_of, turning_of
+from bddtorque.plan.bound import compose_bounds, planned_facts, quarters_of, turning_of
 from bddtorque.plan.wires import AngleSum, Input, Lookup
-from bddtorque.targets.builder import Target
+from bddtorque.targets.builder import OutputFormat
 from bddtorque.targets.tables.budget import plan_network
 from bddtorque.words.argument import Argument
 
@@ -42,7 +42,7 @@ def rotated_words(draw):
             x = x + draw(st.sampled_from([0.5, 2.0, 3.3])) * inputs["v"]
     graph = tracer.graph([x, y], ["y0", "y1"])
     lsb = Fraction(draw(st.sampled_from([1, 2, 3])), draw(st.sampled_from([1, 4, 7])))
-    return Sample(graph, arguments, [Target(f"y{k}", lsb, -LARGEST, LARGEST) for k in range(2)])
+    return Sample(graph, arguments, [OutputFormat(f"y{k}", lsb, -LARGEST, LARGEST) for k in range(2)])
 
 
 @settings(
@@ -68,7 +68,7 @@ def plan_of(make, accuracy=1.0):
     }
     inputs = {name: tracer.input(name) for name in arguments}
     graph = tracer.graph([make(tracer, **inputs)], ["y"])
-    target = Target("y", Fraction(1), -LARGEST, LARGEST)
+    target = OutputFormat("y", Fraction(1), -LARGEST, LARGEST)
     return plan_network(graph, arguments, [target], accuracy, 12, "recursive")
 
 
@@ -112,7 +112,7 @@ def test_sums_of_angles_are_other_angles():
 def test_a_rotation_passes_on_less_error_than_two_products_of_other_angles():
     def total(make):
         plan = plan_of(make, 2.0)
-        return compose(plan, {"u": Fraction(1), "v": Fraction(1)}, planned_facts(plan.blocks))[0]
+        return compose_bounds(plan, {"u": Fraction(1), "v": Fraction(1)}, planned_facts(plan.blocks))[0]
 
     def turned(t, a, b, u, v):
         x, y = t.cos(b) * u + t.sin(b) * v, t.cos(b) * v - t.sin(b) * u
@@ -123,7 +123,9 @@ def test_a_rotation_passes_on_less_error_than_two_products_of_other_angles():
         return t.cos(a) * x + t.cos(2.0 * a) * y
 
     plans = [plan_of(make, 2.0) for make in (turned, apart)]
-    sums = [compose(plan, {"u": Fraction(1), "v": Fraction(1)}, planned_facts(plan.blocks))[0].sums for plan in plans]
+    sums = [
+        compose_bounds(plan, {"u": Fraction(1), "v": Fraction(1)}, planned_facts(plan.blocks))[0].sums for plan in plans
+    ]
     rounded = [[float(wire.lsb) / 2 for wire in plan.wires if wire.kind == "sum" and wire.shift] for plan in plans]
     assert math.isclose(sums[0], np.hypot(*rounded[0]), rel_tol=1e-6)
     assert math.isclose(sums[1], sum(rounded[1]), rel_tol=1e-6)

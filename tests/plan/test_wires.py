@@ -5,15 +5,16 @@ from fractions import Fraction
 from itertools import product
 
 import numpy as np
+import pytest
 from examples_tried import examples
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from bddtorque.base.errors import BddTorqueError
 from bddtorque.export.integer_ranges import known_ranges
 from bddtorque.plan.blocks import GivenBlock, ProductBlock
-from bddtorque.plan.bound import BlockFacts, compose
-from bddtorque.plan.plan import Plan
-from bddtorque.plan.plan_data import plan_from_plain
+from bddtorque.plan.bound import BlockFacts, compose_bounds
+from bddtorque.plan.plan import Plan, plan_from_plain
 from bddtorque.plan.reference import run_plan, run_sum, run_wires
 from bddtorque.plan.table import Table
 from bddtorque.plan.tabulate import tabulate
@@ -61,10 +62,11 @@ def plans(draw):
 
     for k in range(draw(st.integers(1, 8))):
         source = st.integers(0, len(wires) - 1)
+        exact = st.sampled_from([j for j, wire in enumerate(wires) if wire.exact_word])
         shift, constant = draw(st.integers(0, 4)), draw(st.integers(-9, 9))
         match draw(st.sampled_from(["angle", "table", "product", "sum"])):
             case "angle":
-                part = st.tuples(source, st.integers(-3, 3), st.integers(0, 2))
+                part = st.tuples(exact, st.integers(-3, 3), st.integers(0, 2))
                 parts = draw(st.lists(part, min_size=1, max_size=3))
                 wires.append(AngleSum(f"a{k}", draw(st.integers(1, 5)), tuple(parts), constant))
             case "table":
@@ -75,7 +77,7 @@ def plans(draw):
                 table = Table(np.array(values), widths, Range(low, high).bits, True)
                 blocks.append(GivenBlock(widths, UNIT, low, high, table.content_key, 0.0))
                 tables.append(table)
-                wires.append(Lookup(f"t{k}", len(blocks) - 1, tuple(draw(source) for _ in widths)))
+                wires.append(Lookup(f"t{k}", len(blocks) - 1, tuple(draw(exact) for _ in widths)))
             case "product":
                 left, right = draw(source), draw(source)
                 low, high = (ends(left) * ends(right)).rounded(shift)
@@ -128,7 +130,7 @@ def test_every_word_lies_within_what_is_stated_expected_certain_and_proved(made)
         assert int(words.min()) in known and int(words.max()) in known
     total = run_sum(plan.outputs[0], wires)
     step = 1 << plan.outputs[0].shift
-    (bound,) = compose(plan, {}, [BlockFacts(0.0, *table.range) for table in tables])
+    (bound,) = compose_bounds(plan, {}, [BlockFacts(0.0, *table.range) for table in tables])
     assert bound.low <= total.min() / step and total.max() / step <= bound.high
     assert np.abs(total).max() <= plan.most(plan.outputs[0])
 
@@ -185,3 +187,16 @@ def test_words_in_the_order_of_an_index():
     assert index_words(2).tolist() == [0, 1, -2, -1]
     assert index_words(2, signed=False).tolist() == [0, 1, 2, 3]
     assert hold(np.array([2**64 - 1], dtype=np.uint64), 4, False).tolist() == [7]
+
+
+def test_tables_and_angles_are_made_of_exact_words():
+    """Nothing is charged for an index that is off, so an index from another table is refused."""
+    block = GivenBlock((3,), UNIT, 0, 7, "key", 0.0)
+    wires = (Input("q0", 3, True), Lookup("t", 0, (0,)), Lookup("u", 0, (1,)))
+    output = Output("tau1", ((2, 1),), 0, UNIT * 0, 0, -40, 30, UNIT)
+    plan = Plan(wires, (block,), (output,), "terms", "tables", 20)
+    with pytest.raises(BddTorqueError, match="wire 2, wires must read an input or a sum of angles, and wire 1 is"):
+        plan_from_plain(plan.to_plain())
+    angle = AngleSum("a", 3, ((1, 1, 0),))
+    with pytest.raises(BddTorqueError, match="wire 2, parts must read an input or a sum of angles"):
+        plan_from_plain(replace(plan, wires=(*wires[:2], angle)).to_plain())

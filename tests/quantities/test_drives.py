@@ -78,10 +78,10 @@ def test_the_rotor_counts_through_the_gear():
     words = [np.stack([rng.integers(w.lowest, w.highest, 50) for w in kind], axis=1) for kind in model.formats.inputs]
     values = [kind.dequantise(each) for kind, each in zip(model.formats.inputs, words, strict=True)]
     true = rnea(pinocchio_model(model.robot), *values)
-    from bddtorque.plan.float_reference import run_float_plan
+    from bddtorque.plan.reference import run_plan
 
     named = {f"{name}{j + 1}": each[:, j] for name, each in zip(("q", "qd", "qdd"), words, strict=True) for j in (0, 1)}
-    found = np.stack(run_float_plan(model.plan, model.tables, named), axis=1)
+    found = np.stack(run_plan(model.plan, model.tables, named), axis=1)
     for j, word in enumerate(model.formats.tau):
         units = np.clip(word.units(true[:, j]), word.lowest, word.highest)
         assert np.abs(found[:, j] - units).max() <= model.certificate.bounds[j] + 1e-6

@@ -16,8 +16,6 @@ import bddtorque as bt
 from bddtorque.compiler.verify import verify
 from bddtorque.export.exporter import export_c
 from bddtorque.model.model import from_bytes, to_bytes
-from bddtorque.plan.float_plan import FloatPlan
-from bddtorque.plan.float_reference import run_float_plan
 from bddtorque.plan.reference import run_plan
 from bddtorque.spec import from_toml
 from bddtorque.words.integer_range import wrap
@@ -69,8 +67,7 @@ def flat(model, results):
 
 def plain_words(model, named):
     """Return the output words (N, outputs) of words by name, by the plain interpreter."""
-    run = run_float_plan if isinstance(model.plan, FloatPlan) else run_plan
-    return np.stack(run(model.plan, model.tables, named), axis=1)
+    return np.stack(run_plan(model.plan, model.tables, named), axis=1)
 
 
 def by_pinocchio(model, words):

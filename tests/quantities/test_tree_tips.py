@@ -17,8 +17,6 @@ from bddtorque.compiler.verify import verify
 from bddtorque.export.exporter import export_c
 from bddtorque.independent import check_bytes
 from bddtorque.model.model import from_bytes, to_bytes
-from bddtorque.plan.float_plan import FloatPlan
-from bddtorque.plan.float_reference import run_float_plan
 from bddtorque.plan.reference import run_plan
 from bddtorque.robots import from_toml, from_urdf, load_robot
 from bddtorque.robots.robot_data import robot_from_plain, robot_to_plain
@@ -56,8 +54,7 @@ def values_of(model: bt.Model, words: dict[str, np.ndarray], array: str) -> np.n
 
 def plain_words(model: bt.Model, words: dict[str, np.ndarray]) -> np.ndarray:
     """Return the output words (N, outputs), by the plain interpreter."""
-    run = run_float_plan if isinstance(model.plan, FloatPlan) else run_plan
-    return np.stack(run(model.plan, model.tables, words), axis=1)
+    return np.stack(run_plan(model.plan, model.tables, words), axis=1)
 
 
 def check_words(model: bt.Model, words: dict[str, np.ndarray], true: np.ndarray) -> None:

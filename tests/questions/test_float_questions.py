@@ -14,10 +14,9 @@ from hypothesis import strategies as st
 
 import bddtorque as bt
 from bddtorque.cli import main
-from bddtorque.plan.float_plan import FloatPlan
-from bddtorque.plan.float_reference import run_float_wires
-from bddtorque.plan.float_wires import FloatOutput, Fused, Multiply, Number, Sine
-from bddtorque.plan.wires import Input
+from bddtorque.plan.plan import Plan
+from bddtorque.plan.reference import run_wires
+from bddtorque.plan.wires import Fused, Input, Multiply, Number, Output, Sine
 from bddtorque.questions import (
     Work,
     equality,
@@ -87,7 +86,7 @@ def test_ranges_hold_the_floats_of_every_wire(kind):
         for tried in range(8):
             corner = np.where(rng.integers(0, 2, low.shape), low, high)
             state = corner if tried < 4 else rng.integers(low, high, endpoint=True)
-            values = run_float_wires(asked.plan, asked.tables, dict(zip(asked.names, state.T, strict=True)))
+            values = run_wires(asked.plan, asked.tables, dict(zip(asked.names, state.T, strict=True)))
             for span, value in zip(spans, values, strict=True):
                 if isinstance(span, FloatSpan):
                     assert (span.low <= value).all() and (value <= span.high).all()
@@ -109,12 +108,14 @@ def test_only_turns_are_as_long_as_before(first, second, most):
     """c·x + s·y, of one angle and of others, x = 7 and y = 3."""
     inputs = [Input("q1", 8, True), Input("q2", 8, True), Input("qd1", 4, False), Input("qd2", 3, False)]
     wires = [*inputs, Number(2), Number(3), first, second, Multiply(6, 4), Fused(7, 5, 8)]
-    plan = FloatPlan(tuple(wires), (), (FloatOutput("tau1", 9, -99, 99, Fraction(1)),), "recursive", SINGLE)
+    plan = Plan(
+        tuple(wires), (), (Output.of_float("tau1", 9, -99, 99, Fraction(1)),), "recursive", "float", precision=SINGLE
+    )
     low, high = np.array([[-128, -128, 7, 3]]), np.array([[127, 127, 7, 3]])
     span = FloatRanges(plan, []).spans(low, high)[9]
     angles = np.arange(-128, 128)
     q1, q2 = (each.reshape(-1) for each in np.meshgrid(angles, angles))
-    found = run_float_wires(plan, [], {"q1": q1, "q2": q2, "qd1": 7, "qd2": 3})[9]
+    found = run_wires(plan, [], {"q1": q1, "q2": q2, "qd1": 7, "qd2": 3})[9]
     assert span.low[0] <= found.min() and found.max() <= span.high[0]
     assert span.high[0] <= most
 

@@ -12,10 +12,9 @@ from compiled import arm, compiled, reference, rubbing_arm
 from report_pages import read, wild_states
 
 import bddtorque as bt
-from bddtorque.plan.float_plan import FloatPlan
-from bddtorque.plan.float_reference import run_float_plan
-from bddtorque.plan.float_wires import Constant, FloatOutput, Multiply, Sine
-from bddtorque.plan.wires import Input
+from bddtorque.plan.plan import Plan
+from bddtorque.plan.reference import run_plan
+from bddtorque.plan.wires import Constant, Input, Multiply, Output, Sine
 from bddtorque.report.block_sections import operations_section
 from bddtorque.report.proof_sections import file_section
 from bddtorque.report.report import report_page
@@ -85,13 +84,13 @@ def test_sines_to_the_last_bit(opened, precision, rest):
     wires = [Input("q1", 20, True), Sine(0, False, rest), Sine(0, True, rest), Constant(Fraction(2) ** 50)]
     wires += [Multiply(1, 3), Multiply(2, 3)]
     end = 2**50
-    outputs = tuple(FloatOutput(f"tau{k - 3}", k, -end, end, Fraction(1)) for k in (4, 5))
-    plan = FloatPlan(tuple(wires), (), outputs, "recursive", precision)
+    outputs = tuple(Output.of_float(f"tau{k - 3}", k, -end, end, Fraction(1)) for k in (4, 5))
+    plan = Plan(tuple(wires), (), outputs, "recursive", "float", precision=precision)
     words = np.concatenate([np.arange(-(1 << 19), 1 << 19, 1021), np.arange(4) * (1 << 18) - (1 << 19)])
     page = opened(rubbing_page())
     page.run(f"bddtorque.plan = new bddtorque.Plan({json.dumps(float_plan_data(plan))}, [])")
     found = page.run(f"{words.tolist()}.map((q) => bddtorque.plan.torqueWords([q], [], []))")
-    assert found == np.stack(run_float_plan(plan, [], {"q1": words}), axis=1).tolist()
+    assert found == np.stack(run_plan(plan, [], {"q1": words}), axis=1).tolist()
 
 
 @needs_chromium

@@ -18,7 +18,7 @@ from bddtorque.base.errors import BddTorqueError
 from bddtorque.compiler.verify import verify
 from bddtorque.model.model import from_bytes, to_bytes
 from bddtorque.plan.bdd import Diagram, build
-from bddtorque.plan.plan_data import plan_from_plain
+from bddtorque.plan.plan import plan_from_plain
 from bddtorque.plan.table import Table
 from bddtorque.proof.certificate import Certificate
 from bddtorque.proof.proved_bound import Parts
@@ -219,7 +219,12 @@ def test_one_end_of_a_format(model: bt.Model, data: st.DataObject) -> None:
     name, factor = data.draw(st.sampled_from(["low", "high"])), data.draw(st.sampled_from([0.5, 1 + 1e-12, 2.0]))
     words = list(getattr(model.formats, quantity))
     words[joint] = replace(words[joint], **{name: getattr(words[joint], name) * factor})
-    formats = with_array(model.formats, replace(model.formats[quantity], words=tuple(words)))
+    changed = replace(model.formats[quantity], words=tuple(words))
+    inputs, outputs = (
+        tuple(changed if array.name == quantity else array for array in side)
+        for side in (model.formats.inputs, model.formats.outputs)
+    )
+    formats = replace(model.formats, inputs=inputs, outputs=outputs)
     assert found(with_source(model, formats=formats)) == ["plan"]
 
 

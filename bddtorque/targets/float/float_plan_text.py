@@ -5,18 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from bddtorque.base.sizes import counted
-from bddtorque.plan.bound import OutputBound, planned_facts
-from bddtorque.plan.float_bound import FloatErrors
-from bddtorque.plan.float_plan import FloatPlan
-from bddtorque.plan.float_wires import Add, Constant, FloatWire, Fused, Multiply, Number, Sine
-from bddtorque.plan.wires import AngleSum, Input, Lookup
+from bddtorque.plan.bound import OutputBound, PlanErrors, planned_facts
+from bddtorque.plan.plan import Plan
+from bddtorque.plan.wires import Add, AngleSum, Constant, Fused, Input, Lookup, Multiply, Number, Sine, Wire
 from bddtorque.targets.plan_text import block_lines
 from bddtorque.words.bounded import TINY
 
 PARTS = ("constants", "tables", "arithmetic", "final_rounding")
 
 
-def float_plan_text(plan: FloatPlan, title: str, bounds: Sequence[OutputBound], most_wires: int | None = None) -> str:
+def float_plan_text(plan: Plan, title: str, bounds: Sequence[OutputBound], most_wires: int | None = None) -> str:
     """Return the whole plan: a summary, the tables of friction, every operation, and the bound of each output.
 
     With `most_wires`, a plan of more wires leaves out their list and says how many there are.
@@ -25,7 +23,7 @@ def float_plan_text(plan: FloatPlan, title: str, bounds: Sequence[OutputBound], 
     shown = most_wires is None or wires <= most_wires
     return "\n".join(
         [
-            f"{title}: source {plan.source}, target {plan.target}, {plan.precision.name} precision",
+            f"{title}: source {plan.source}, target {plan.target}, {plan.floats.name} precision",
             "  " + ", ".join(counted(count, name) for name, count in plan.counts().items()),
             "  bound, units: " + ", ".join(f"{bound.total:.4f}" for bound in bounds),
             *(["", "Tables of friction", *block_lines(plan)] if plan.blocks else []),
@@ -40,8 +38,8 @@ def float_plan_text(plan: FloatPlan, title: str, bounds: Sequence[OutputBound], 
     )
 
 
-def _wires(plan: FloatPlan) -> Iterator[str]:
-    known = plan.evaluate(FloatErrors(plan, planned_facts(plan.blocks)))
+def _wires(plan: Plan) -> Iterator[str]:
+    known = plan.evaluate(PlanErrors(plan, {}, planned_facts(plan.blocks)))
     for k, (wire, proved) in enumerate(zip(plan.wires, known, strict=True)):
         line = f"  w{k:<4} {wire.kind:9} {_operation(plan, wire)}"
         if isinstance(wire, Input | AngleSum | Lookup | Number | Constant):
@@ -51,7 +49,7 @@ def _wires(plan: FloatPlan) -> Iterator[str]:
             yield f"{line:<44} {low:>11.4g} to {high:<11.4g} ±{proved.error:.2g}"
 
 
-def _operation(plan: FloatPlan, wire: FloatWire) -> str:
+def _operation(plan: Plan, wire: Wire) -> str:
     match wire:
         case Input():
             return f"{wire.name}, {wire.bits} bits"
@@ -63,7 +61,7 @@ def _operation(plan: FloatPlan, wire: FloatWire) -> str:
         case Number():
             return f"w{wire.word}"
         case Constant():
-            return f"{plan.precision.nearest(wire.value):.9g}"
+            return f"{plan.floats.nearest(wire.value):.9g}"
         case Sine():
             rest = f" {float(wire.rest):+.9g}" if wire.rest else ""
             return f"{'cos' if wire.cosine else 'sin'}(w{wire.word}{rest})"
@@ -74,13 +72,15 @@ def _operation(plan: FloatPlan, wire: FloatWire) -> str:
         case Fused():
             minus = "-" if wire.product_sign < 0 else ""
             return f"{minus}w{wire.left}·w{wire.right} {_sign(wire.addend_sign)} w{wire.addend}"
+        case _:
+            raise TypeError(f"a plan in floats has no wire of kind '{wire.kind}'")
 
 
 def _sign(sign: int) -> str:
     return "+" if sign > 0 else "-"
 
 
-def _outputs(plan: FloatPlan, bounds: Sequence[OutputBound]) -> Iterator[str]:
+def _outputs(plan: Plan, bounds: Sequence[OutputBound]) -> Iterator[str]:
     for output, bound in zip(plan.outputs, bounds, strict=True):
         parts = ", ".join(f"{name.replace('_', ' ')} {getattr(bound, name):.3g}" for name in PARTS)
         yield f"  {output.name}: w{output.wire} in units of {float(output.lsb):.6g}, {output.low} to {output.high}"

@@ -6,7 +6,7 @@ Precision is the only choice: binary32 where its proved bound keeps the accuracy
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -15,32 +15,34 @@ from bddtorque.base.errors import BddTorqueError
 from bddtorque.dynamics.graph import Graph, Op
 from bddtorque.dynamics.tracer import Tracer
 from bddtorque.plan.blocks import Block, FunctionBlock, LawBlock
-from bddtorque.plan.bound import planned_facts
-from bddtorque.plan.float_bound import compose_floats
-from bddtorque.plan.float_plan import MOST_WORD_BITS, FloatPlan
-from bddtorque.plan.float_wires import Add, Constant, FloatOutput, FloatWire, Fused, Multiply, Number, Sine
-from bddtorque.plan.wires import AngleSum, Input, Lookup
+from bddtorque.plan.bound import compose_bounds, planned_facts
+from bddtorque.plan.plan import FLOAT, Plan
+from bddtorque.plan.wires import (
+    MAX_FLOAT_WORD_BITS,
+    Add,
+    AngleSum,
+    Constant,
+    Fused,
+    Input,
+    Lookup,
+    Multiply,
+    Number,
+    Output,
+    Sine,
+    Wire,
+)
 from bddtorque.targets.angles import Combination, with_angle_sums
-from bddtorque.targets.builder import Target
+from bddtorque.targets.builder import OutputFormat
+from bddtorque.targets.extra_terms import LawTerm
 from bddtorque.words.argument import Argument
 from bddtorque.words.bounded import Bounded
 from bddtorque.words.ieee import DOUBLE, PRECISIONS, SINGLE
-from bddtorque.words.law import Law
 from bddtorque.words.rounding import nearest_words
 
 LAW_BITS = 23
 """Bits of the magnitude of a law's words: the finest unit with which every float holds them."""
-MOST_LAW_BITS = 20
+MAX_LAW_BITS = 20
 """Bits of the word that a law is tabulated over."""
-
-
-@dataclass(frozen=True)
-class LawTerm:
-    """A law of one input word that is added to an output: friction."""
-
-    output: int
-    law: Law
-    name: str
 
 
 class _Writer:
@@ -49,13 +51,13 @@ class _Writer:
     def __init__(self, graph: Graph, arguments: Mapping[str, Argument]) -> None:
         self.graph, self.sums = with_angle_sums(graph, arguments)
         self.arguments = arguments
-        self.wires: list[FloatWire] = []
+        self.wires: list[Wire] = []
         self.blocks: list[Block] = []
-        self._places: dict[FloatWire, int] = {}
+        self._places: dict[Wire, int] = {}
         self._values: dict[int, int] = {}
         self._contracted = _contractions(self.graph, {k for k in range(len(self.graph.nodes)) if self._is_scaled(k)})
 
-    def wire(self, wire: FloatWire) -> int:
+    def wire(self, wire: Wire) -> int:
         """Return the place of a wire."""
         if wire not in self._places:
             self._places[wire] = len(self.wires)
@@ -141,9 +143,10 @@ class _Writer:
     def word(self, name: str) -> int:
         """Return the wire of an input word."""
         argument = self.arguments[name]
-        if argument.bits > MOST_WORD_BITS:
+        if argument.bits > MAX_FLOAT_WORD_BITS:
             raise BddTorqueError(
-                f"plan: input {name} must have at most {MOST_WORD_BITS} bits for target 'float', got {argument.bits}"
+                f"plan: input {name} must have at most {MAX_FLOAT_WORD_BITS} bits for target 'float', "
+                f"got {argument.bits}"
             )
         return self.wire(Input(name, argument.bits, argument.kind == "angle"))
 
@@ -179,9 +182,9 @@ class _Writer:
 
     def _check_bits(self, what: str, name: str) -> None:
         bits = self.arguments[name].bits
-        if bits > MOST_LAW_BITS:
+        if bits > MAX_LAW_BITS:
             raise BddTorqueError(
-                f"plan: {what} needs {bits} input bits and a table has at most {MOST_LAW_BITS}: lower input_bits"
+                f"plan: {what} needs {bits} input bits and a table has at most {MAX_LAW_BITS}: lower input_bits"
             )
 
     def _looked_up(self, label: str, block: Block, name: str) -> int:
@@ -190,7 +193,7 @@ class _Writer:
             self.blocks.append(block)
         return self.wire(Number(self.wire(Lookup(label, self.blocks.index(block), (self.word(name),)))))
 
-    def output(self, reference: int, target: Target, laws: Sequence[LawTerm]) -> FloatOutput:
+    def output(self, reference: int, target: OutputFormat, laws: Sequence[LawTerm]) -> Output:
         """Return an output: the value of a reference, and the laws added to it, in units of its word."""
         value, sign = self.value(reference >> 1), -1 if reference & 1 else 1
         scale = sign * target.sign / target.lsb
@@ -202,9 +205,9 @@ class _Writer:
             centre = -target.centre / target.lsb
             total = self.constant(centre) if total is None else self.wire(Add(total, self.constant(centre)))
         wire = Multiply(value, units) if total is None else Fused(value, units, total)
-        return FloatOutput(target.name, self.wire(wire), target.low, target.high, target.lsb)
+        return Output.of_float(target.name, self.wire(wire), target.low, target.high, target.lsb)
 
-    def _law(self, term: LawTerm, target: Target, total: int | None) -> int:
+    def _law(self, term: LawTerm, target: OutputFormat, total: int | None) -> int:
         """Return a law in units of an output, added to what is there: its table, times the unit of its words."""
         argument = self.arguments[term.name]
         self._check_bits(f"a {term.law.kind} of {term.name}", term.name)
@@ -255,13 +258,13 @@ def _contractions(graph: Graph, scaled: set[int]) -> dict[int, tuple[int, int]]:
 def plan_floats(
     graph: Graph,
     arguments: Mapping[str, Argument],
-    targets: Sequence[Target],
+    targets: Sequence[OutputFormat],
     accuracy: float,
     source: str,
     precision: str = "auto",
     spent: Sequence[float] = (),
     laws: Sequence[LawTerm] = (),
-) -> FloatPlan:
+) -> Plan:
     """Return the plan of a graph in floats.
 
     Parameters
@@ -282,17 +285,17 @@ def plan_floats(
         writer.output(reference, target, [term for term in laws if term.output == place])
         for place, (reference, target) in enumerate(zip(writer.graph.outputs, targets, strict=True))
     )
-    plan = FloatPlan(tuple(writer.wires), tuple(writer.blocks), outputs, source, DOUBLE)
+    plan = Plan(tuple(writer.wires), tuple(writer.blocks), outputs, source, FLOAT, precision=DOUBLE)
     if precision != "auto":
         return replace(plan, precision=PRECISIONS[precision])
     single = replace(plan, precision=SINGLE)
     return single if _keeps(single, accuracy, spent or [0.0] * len(outputs)) else plan
 
 
-def _keeps(plan: FloatPlan, accuracy: float, spent: Sequence[float]) -> bool:
+def _keeps(plan: Plan, accuracy: float, spent: Sequence[float]) -> bool:
     """Whether the bounds of a plan are below an accuracy."""
     try:
-        bounds = compose_floats(plan, planned_facts(plan.blocks))
+        bounds = compose_bounds(plan, {}, planned_facts(plan.blocks))
     except BddTorqueError:  # values beyond this precision
         return False
     return all(bound.total + other < accuracy for bound, other in zip(bounds, spent, strict=True))

@@ -9,12 +9,12 @@ import numpy as np
 
 from bddtorque.base.errors import BddTorqueError
 from bddtorque.dynamics.graph import Graph
-from bddtorque.plan.bound import compose, planned_facts
+from bddtorque.plan.bound import compose_bounds, planned_facts
 from bddtorque.plan.plan import Plan, check_widths
 from bddtorque.plan.wires import Product
 from bddtorque.spec.chips import Chip
 from bddtorque.targets.angles import Combination, with_angle_sums
-from bddtorque.targets.builder import Target
+from bddtorque.targets.builder import OutputFormat
 from bddtorque.targets.integer.integer_cost import cost_model, plan_cycles
 from bddtorque.targets.integer.integer_network import integer_network_of
 from bddtorque.targets.integer.integer_search import WordSearch
@@ -95,7 +95,7 @@ class IntegerLayout(Layout):
 def plan_integers(
     graph: Graph,
     arguments: Mapping[str, Argument],
-    targets: Sequence[Target],
+    targets: Sequence[OutputFormat],
     accuracy: float,
     block_bits: int,
     source: str,
@@ -127,7 +127,7 @@ def _planned(
     network: Network,
     arguments: Mapping[str, Argument],
     sums: Mapping[str, Combination],
-    targets: Sequence[Target],
+    targets: Sequence[OutputFormat],
     wanted: float,
     block_bits: int,
     source: str,
@@ -141,7 +141,7 @@ def _planned(
     choice = search.start(allowed)
     for _ in range(MOST_TRIES):
         plan = IntegerLayout(sizer, choice.exponents, sums, block_bits).plan(targets, source)
-        bounds = np.array([bound.total for bound in compose(plan, scales, planned_facts(plan.blocks))])
+        bounds = np.array([bound.total for bound in compose_bounds(plan, scales, planned_facts(plan.blocks))])
         if bounds.max() < wanted and choice.searched:
             check_widths(plan)
             return plan

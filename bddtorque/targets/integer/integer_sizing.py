@@ -14,7 +14,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from bddtorque.plan.plan import MOST_TABLE_BITS
+from bddtorque.plan.blocks import MAX_TABLE_BITS
 from bddtorque.targets.integer.integer_units import choose_units
 from bddtorque.targets.network import Form, Monomial, Network
 from bddtorque.targets.sizing import Floats, adjoint_bounds
@@ -105,7 +105,7 @@ class Sizer:
         self.offsets = {node: self._offset(node) for node in self.live if node in network.sums}
         self._is_table = [node in network.tables for node in self.live]
         widest = max((self.sizes[node] for node in self.tables), default=0.0)
-        self.finest_table = math.ceil(widest) + 2 - MOST_TABLE_BITS  # the smallest exponent of a table
+        self.finest_table = math.ceil(widest) + 2 - MAX_TABLE_BITS  # the smallest exponent of a table
 
     def exponents(self, share: float, moved: Mapping[int, int]) -> dict[int, int]:
         """Return by node: one step of a word is its unit times 2^exponent.

@@ -6,11 +6,11 @@ from collections.abc import Mapping, Sequence
 
 from bddtorque.base.errors import BddTorqueError
 from bddtorque.dynamics.graph import Graph
-from bddtorque.plan.bound import compose, planned_facts
+from bddtorque.plan.bound import compose_bounds, planned_facts
 from bddtorque.plan.plan import Plan, check_widths
 from bddtorque.plan.plan_operations import table_cost
 from bddtorque.targets.angles import Combination, with_angle_sums
-from bddtorque.targets.builder import Target
+from bddtorque.targets.builder import OutputFormat
 from bddtorque.targets.network import DIRECT_BITS, Network, network_of
 from bddtorque.targets.sizing import size
 from bddtorque.targets.tables.cover import Choices, cover
@@ -25,7 +25,7 @@ RESERVE = 1e-3
 def plan_network(
     graph: Graph,
     arguments: Mapping[str, Argument],
-    targets: Sequence[Target],
+    targets: Sequence[OutputFormat],
     accuracy: float,
     block_bits: int,
     source: str,
@@ -44,8 +44,8 @@ def plan_network(
     # who multiplies by blocks alone wants them as large as they go
     choices = (block_bits,) if products == "blocks" else DIRECT_BITS
     networks: dict[tuple[int, ...], Network] = {}
-    for direct_bits in choices if source == "terms" else choices[:1]:
-        network = network_of(rewritten, known, block_bits, source == "terms", direct_bits)
+    for direct_bits in choices if source != "recursive" else choices[:1]:
+        network = network_of(rewritten, known, block_bits, source != "recursive", direct_bits)
         networks.setdefault(tuple(network.tables), network)
     found: list[Plan] = []
     refusals: list[BddTorqueError] = []
@@ -62,7 +62,7 @@ def plan_network(
 def _planned(
     network: Network,
     arguments: Mapping[str, Argument],
-    targets: Sequence[Target],
+    targets: Sequence[OutputFormat],
     sums: Mapping[str, Combination],
     accuracy: float,
     spent: float,
@@ -78,7 +78,7 @@ def _planned(
         sizes = size(network, [float(each.lsb) for each in targets], share)
         plan = Layout(network, sizes, sums, block_bits, share, products).plan(targets, source)
         check_widths(plan)
-        bounds = [bound.total for bound in compose(plan, scales, planned_facts(plan.blocks))]
+        bounds = [bound.total for bound in compose_bounds(plan, scales, planned_facts(plan.blocks))]
         if max(bounds) < wanted:
             return plan
         share *= min(0.95, (wanted - 0.5) / (max(bounds) - 0.5))
@@ -103,7 +103,7 @@ def bound_to_keep(accuracy: float, spent: float) -> float:
 def plan_by_paper(
     graph: Graph,
     arguments: Mapping[str, Argument],
-    targets: Sequence[Target],
+    targets: Sequence[OutputFormat],
     extra: Sequence[int],
     block_bits: int,
     products: str = "auto",

@@ -20,7 +20,7 @@ from bddtorque.dynamics.graph import Graph, Op
 from bddtorque.plan.plan import ExactSum, Plan
 from bddtorque.plan.wires import Method, Output, Sum
 from bddtorque.targets.angles import with_angle_sums
-from bddtorque.targets.builder import Target
+from bddtorque.targets.builder import OutputFormat
 from bddtorque.targets.network import ordered
 from bddtorque.targets.tables.function_tables import FunctionTables
 from bddtorque.words.argument import Argument
@@ -59,7 +59,7 @@ def extra_bits(summands: int) -> int:
 def cover(
     graph: Graph,
     arguments: Mapping[str, Argument],
-    targets: Sequence[Target],
+    targets: Sequence[OutputFormat],
     choices: Choices,
     block_bits: int,
     products: str = "auto",

@@ -13,7 +13,7 @@ from bddtorque.dynamics.tracer import Tracer
 from bddtorque.plan.plan import CentredProduct, ExactSum, Plan
 from bddtorque.plan.wires import AngleSum, Output, Product, Sum
 from bddtorque.targets.angles import Combination
-from bddtorque.targets.builder import PlanBuilder, Target
+from bddtorque.targets.builder import OutputFormat, PlanBuilder
 from bddtorque.targets.network import Form, Monomial, Network, TableValue
 from bddtorque.targets.sizing import Sizes
 from bddtorque.words.argument import Argument
@@ -74,7 +74,7 @@ class Layout(PlanBuilder):
         self.shifts: dict[Monomial, set[int]] = {}
         """Of each product of two words: how much coarser than exact it may be for each sum it enters."""
 
-    def plan(self, targets: Sequence[Target], source: str) -> Plan:
+    def plan(self, targets: Sequence[OutputFormat], source: str) -> Plan:
         """Lay out every word that matters, then the outputs."""
         self.nothing = {node for node in self.network.tables if self._is_nothing(node)}
         for k, (form, each) in enumerate(zip(self.network.outputs, targets, strict=True)):
