@@ -31,7 +31,7 @@ FINEST_CONSTANT, SMALL = range(0, -8, -1), Fraction(1, 256)
 """Steps that the constant of a sum may be a multiple of, and units that it may be off: the last step is enough."""
 CONSTANT_BITS = 7
 """Bits below a unit that are kept of a constant."""
-MOST_TRIES = 12
+MAX_TRIES = 12
 TIGHTER = 0.98
 """What is left of the budget for each next try."""
 ONLY_IF = 1.05
@@ -139,7 +139,7 @@ def _planned(
     search = UniformWords(sizer) if chip.model == "uniform" else WordSearch(sizer, cost_model(chip))
     allowed, tighter = np.full(len(targets), wanted - 0.5), 1.0
     choice = search.start(allowed)
-    for _ in range(MOST_TRIES):
+    for _ in range(MAX_TRIES):
         plan = IntegerLayout(sizer, choice.exponents, sums, block_bits).plan(targets, source)
         bounds = np.array([bound.total for bound in compose_bounds(plan, scales, planned_facts(plan.blocks))])
         if bounds.max() < wanted and choice.searched:

@@ -11,7 +11,7 @@ from bddtorque.targets.integer.integer_search import Choice
 from bddtorque.targets.integer.integer_sizing import Sizer
 from bddtorque.targets.sizing import Floats
 
-MOST_BITS = 40
+MAX_BITS = 40
 """Products of longer words outgrow integers."""
 
 
@@ -32,7 +32,7 @@ class UniformWords:
             self.bits += 1
             exponents = self._exponents()
             choice = Choice(exponents, self.sizer.errors(exponents), 0.0, searched=True)
-            if (choice.errors <= allowed).all() or self.bits >= MOST_BITS:
+            if (choice.errors <= allowed).all() or self.bits >= MAX_BITS:
                 return choice
 
     def _exponents(self) -> dict[int, int]:
