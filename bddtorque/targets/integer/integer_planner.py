@@ -21,9 +21,9 @@ from bddtorque.targets.integer.integer_search import WordSearch
 from bddtorque.targets.integer.integer_sizing import PRODUCT_TOLERANCE, Sizer, is_power
 from bddtorque.targets.integer.uniform_words import UniformWords
 from bddtorque.targets.network import Network
-from bddtorque.targets.sizing import Sizes
+from bddtorque.targets.sizing import WordSizes
 from bddtorque.targets.tables.budget import bound_to_keep
-from bddtorque.targets.tables.layout import Layout, Part
+from bddtorque.targets.tables.layout import NetworkLayout, SumPart
 from bddtorque.words.argument import Argument
 from bddtorque.words.rounding import half_up
 
@@ -38,7 +38,7 @@ ONLY_IF = 1.05
 """Outputs whose summands are scaled one by one need more constants: taken if they seem to save more than this."""
 
 
-class IntegerLayout(Layout):
+class IntegerLayout(NetworkLayout):
     """Lays out a network in machine integers."""
 
     target = "integer"
@@ -46,7 +46,7 @@ class IntegerLayout(Layout):
     def __init__(
         self, sizer: Sizer, exponents: Mapping[int, int], sums: Mapping[str, Combination], block_bits: int
     ) -> None:
-        sizes = Sizes(dict(exponents), sizer.dropped)
+        sizes = WordSizes(dict(exponents), sizer.dropped)
         super().__init__(sizer.network, sizes, sums, block_bits, 1.0, "native")
         self.product_tolerance = PRODUCT_TOLERANCE
         self.sizer = sizer
@@ -69,7 +69,7 @@ class IntegerLayout(Layout):
         half, step = 1 << shift >> 1, 1 << max(0, shift - CONSTANT_BITS)
         return half_up((constant * (1 << shift) + half) / step) * step - half
 
-    def factors(self, key: int, parts: Sequence[Part], constant: Fraction) -> tuple[int, list[int]]:
+    def factors(self, key: int, parts: Sequence[SumPart], constant: Fraction) -> tuple[int, list[int]]:
         """Return the shift of a sum, from its finest summand, and its factors, each as fine as was decided."""
         exponents = self.sizes.exponents
         own = 0 if key < 0 else exponents[key]

@@ -14,7 +14,7 @@ from bddtorque.targets.builder import OutputFormat
 from bddtorque.targets.network import DIRECT_BITS, Network, network_of
 from bddtorque.targets.sizing import size
 from bddtorque.targets.tables.cover import Choices, cover
-from bddtorque.targets.tables.layout import Layout
+from bddtorque.targets.tables.layout import NetworkLayout
 from bddtorque.words.argument import Argument
 
 MAX_TRIES = 40
@@ -76,7 +76,7 @@ def _planned(
     share = wanted - 0.5
     for _ in range(MAX_TRIES):
         sizes = size(network, [float(each.lsb) for each in targets], share)
-        plan = Layout(network, sizes, sums, block_bits, share, products).plan(targets, source)
+        plan = NetworkLayout(network, sizes, sums, block_bits, share, products).plan(targets, source)
         check_widths(plan)
         bounds = [bound.total for bound in compose_bounds(plan, scales, planned_facts(plan.blocks))]
         if max(bounds) < wanted:
