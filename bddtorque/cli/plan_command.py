@@ -41,7 +41,6 @@ def plan_command(
     from bddtorque.compiler.pinning import plan_to_plain, save_plan
     from bddtorque.compiler.robot_draft import draft_of_robot
     from bddtorque.spec.loading import spec_and_robot
-    from bddtorque.targets.float.float_plan_text import float_plan_text
     from bddtorque.targets.plan_text import plan_text
 
     given, robot, notes = spec_and_robot(spec, chosen)
@@ -58,11 +57,7 @@ def plan_command(
         show(f"note: {note}")
     width = output().width if folds() else None  # a file or a pipe gets the table of forms whole
     most = None if everything else MOST_WORDS
-    if plan.in_floats:
-        text = float_plan_text(plan, robot.name, bounds, most)
-    else:
-        text = plan_text(plan, robot.name, bounds, most, width)
-    show(text.removesuffix("\n"))
+    show(plan_text(plan, robot.name, bounds, most, width).removesuffix("\n"))
     if not everything and len(plan.wires) > MOST_WORDS:
         show("--all lists every word")
     if out is not None:

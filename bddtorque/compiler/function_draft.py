@@ -35,6 +35,7 @@ from bddtorque.spec.field_values import as_chip, as_target
 from bddtorque.targets import TARGETS
 from bddtorque.targets.angles import with_angle_sums
 from bddtorque.targets.builder import OutputFormat
+from bddtorque.targets.target import PlanTask, TracedOutputs
 from bddtorque.targets.target_plans import check_options
 from bddtorque.words.argument import Argument, argument_of, intervals
 from bddtorque.words.bounded import ROOM, TIE_WINDOW, ULP, Interval, IntervalArithmetic
@@ -182,13 +183,14 @@ def draft_of_graph(graph: Graph, request: Request) -> Draft:
     output = request.output.format(reach.low, reach.high)
     target = target_of(output, "y")
     (arithmetic,) = folding_errors(graph, ranges)
-    planner, spent = TARGETS[request.target], [arithmetic / output.lsb * ROOM]
+    planner = TARGETS[request.target]
     shifted = any(each.rest for each in sums.values())  # angles and constants together stand in cascades only
     if planner.made_of_tables and request.bits <= request.block_bits and not shifted:
         block = _graph_block(graph, arguments, target, reach)
         plan = _direct_plan(block, request, output, "traced", request.block_bits)
         return request.draft(plan, output, "traced", arithmetic, graph)
-    plan = planner.plan_graph(request, graph, arguments, [target], float(request.accuracy), "traced", spent)
+    task = PlanTask(request, arguments, [target], float(request.accuracy))
+    plan = planner.plan_graph(task, TracedOutputs("traced", graph, (arithmetic / output.lsb * ROOM,)))
     return request.draft(plan, output, "traced", arithmetic, graph, direct=False)
 
 

@@ -90,7 +90,7 @@ def _whole(number: int | Fraction) -> int | Fraction:
     return int(number) if number.denominator == 1 else number
 
 
-class _Arithmetic:
+class _AngleArithmetic:
     """Traces a graph again, with one input for every combination of two or more angles under a sine or cosine."""
 
     def __init__(self) -> None:
@@ -131,7 +131,7 @@ def with_angle_sums(graph: Graph, words: Mapping[str, Argument | Format]) -> tup
 
     `words` tells what every input is; angles may only stand under sines and cosines.
     """
-    arithmetic = _Arithmetic()
+    arithmetic = _AngleArithmetic()
     inputs = {
         name: Combination(((name, 1),)) if words[name].kind == "angle" else arithmetic.tracer.input(name)
         for name in graph.input_names

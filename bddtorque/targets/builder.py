@@ -21,7 +21,7 @@ from bddtorque.words.rounding import nearest_words
 WIDEST_SQUARE = 14
 """Input bits of the table of quarter squares, at most, unless asked for: beyond, its diagram outgrows four look-ups of
 partial products."""
-MOST_SQUARE_BITS = 17
+MAX_SQUARE_BITS = 17
 """Input bits of a table of quarter squares: its words still fit 32 bits."""
 
 
@@ -141,7 +141,7 @@ class PlanBuilder:
         """Refuse a way to multiply that the widest words do not fit, and name them."""
         most, what = self.block_bits, "one table of both needs"
         if self.products == "squares":
-            most, what = min(most, MOST_SQUARE_BITS), "quarter squares need"
+            most, what = min(most, MAX_SQUARE_BITS), "quarter squares need"
         elif self.products != "blocks":
             return
         needs = {}

@@ -30,7 +30,7 @@ squares takes a fraction of the rows. Every further word saves one more product,
 
 Monomial = tuple[int | str, ...]
 """A product of at most two words: node numbers of the graph, or names of inputs. Empty for a constant."""
-Form = dict[Monomial, Fraction]
+MonomialSum = dict[Monomial, Fraction]
 """A sum of monomials with exact coefficients."""
 Centred = dict[tuple[tuple[int | str, Fraction], tuple[int | str, Fraction]], Fraction]
 """Products (word + number)·(word + number) as the graph takes them, before they are multiplied out, with coefficients.
@@ -54,8 +54,8 @@ class Network:
     graph: Graph
     arguments: Mapping[str, Argument]  # what the words of the graph's inputs stand for
     tables: dict[int, TableValue] = field(default_factory=dict)  # by node number
-    sums: dict[int, Form] = field(default_factory=dict)  # by node number
-    outputs: list[Form] = field(default_factory=list)  # one form an output
+    sums: dict[int, MonomialSum] = field(default_factory=dict)  # by node number
+    outputs: list[MonomialSum] = field(default_factory=list)  # one form an output
     order: list[int] = field(default_factory=list)  # the node numbers of both, operands before readers
     centred: dict[int, Centred] = field(default_factory=dict)  # of sums by node number, of outputs as −1, −2, ...
 
@@ -108,7 +108,7 @@ class NetworkReader:
         self.direct = self._direct_nodes() if direct_summands else set()
         self.words = self.must_be_words()
         self.result = Network(graph, arguments)
-        self.forms: dict[int, Form] = {}
+        self.forms: dict[int, MonomialSum] = {}
         self.centred: dict[int, Centred] = {}
 
     def network(self) -> Network:
@@ -178,7 +178,7 @@ class NetworkReader:
             return self._unscaled(current.right >> 1)
         return node
 
-    def _form(self, reference: int) -> Form:
+    def _form(self, reference: int) -> MonomialSum:
         form = self.forms[reference >> 1]
         return {monomial: -coefficient for monomial, coefficient in form.items()} if reference & 1 else form
 
@@ -186,7 +186,7 @@ class NetworkReader:
         products = self.centred.get(reference >> 1, {})
         return {pair: -coefficient for pair, coefficient in products.items()} if reference & 1 else products
 
-    def _read(self, index: int) -> Form:
+    def _read(self, index: int) -> MonomialSum:
         """Return a node as a sum of monomials, from those of its operands; what must be a word becomes one."""
         node = self.graph.nodes[index]
         if node.op is Op.CONSTANT:
@@ -292,9 +292,9 @@ def _added(left: dict[Key, Fraction], right: dict[Key, Fraction]) -> dict[Key, F
     return {key: coefficient for key, coefficient in total.items() if coefficient}
 
 
-def _multiplied(left: Form, right: Form) -> Form:
+def _multiplied(left: MonomialSum, right: MonomialSum) -> MonomialSum:
     """Return the product of two forms, of at most one word each."""
-    total: Form = {}
+    total: MonomialSum = {}
     for first, a in left.items():
         for second, b in right.items():
             monomial = tuple(sorted((*first, *second), key=_order))
@@ -308,7 +308,7 @@ def _order(word: int | str) -> tuple[bool, int | str]:
     return isinstance(word, str), word
 
 
-def _is_one_word(form: Form) -> bool:
+def _is_one_word(form: MonomialSum) -> bool:
     """Whether a form is linear in a single word, so that it can be a factor as it is."""
     monomials = [monomial for monomial in form if monomial]
     return len(monomials) == 1 and len(monomials[0]) == 1

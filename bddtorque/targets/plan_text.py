@@ -9,15 +9,32 @@ from collections.abc import Iterator, Sequence
 from bddtorque.base.sizes import counted
 from bddtorque.dynamics.graph import Graph, Op
 from bddtorque.plan.blocks import Block, FunctionBlock, GivenBlock, LawBlock, ProductBlock, RealBlock, output_format
-from bddtorque.plan.bound import OutputBound
+from bddtorque.plan.bound import OutputBound, PlanErrors, planned_facts
 from bddtorque.plan.integer_widths import wide_operations
 from bddtorque.plan.loads import Candidate
 from bddtorque.plan.plan import Plan
-from bddtorque.plan.wires import AngleSum, Input, Lookup, Output, Product, Sum
+from bddtorque.plan.wires import (
+    Add,
+    AngleSum,
+    Constant,
+    Fused,
+    Input,
+    Lookup,
+    Multiply,
+    Number,
+    Output,
+    Product,
+    Sine,
+    Sum,
+    Wire,
+)
 from bddtorque.targets.tables.cost import block_candidates, product_candidates
+from bddtorque.words.bounded import TINY
 
-MOST_PARTS = 6
+MAX_PARTS = 6
 """Summands shown of one sum; the rest is counted."""
+FLOAT_BOUND_PARTS = ("constants", "tables", "arithmetic", "final_rounding")
+"""Where the bound of an output of a plan in floats comes from."""
 TREE_DEPTH = 3
 """Levels shown below the summands of an output."""
 
@@ -27,11 +44,27 @@ def plan_text(
 ) -> str:
     """Return the whole plan: a summary, the tables and their forms, the products, the words, the tree of each output.
 
+    In floats it is a summary, the tables, every operation with what is proved of it, and the bound of each output.
     With `most_words`, a plan of more words leaves out their list and says how many there are. With `width`, the table
     of forms is folded into so many columns of text.
     """
     words = len(plan.wires)
     shown = most_words is None or words <= most_words
+    listed = (_operations if plan.in_floats else _wires)(plan) if shown else [f"  {words:,}, not listed here"]
+    if plan.in_floats:
+        return "\n".join(
+            [
+                *_summary(plan, title, bounds),
+                *(["", "Tables of friction", *block_lines(plan)] if plan.blocks else []),
+                "",
+                "Operations (wire, kind, what it is, range of the true number, error of its float)",
+                *listed,
+                "",
+                "Outputs",
+                *_float_outputs(plan, bounds),
+                "",
+            ]
+        )
     return "\n".join(
         [
             *_summary(plan, title, bounds),
@@ -46,7 +79,7 @@ def plan_text(
             *_methods(plan),
             "",
             "Words (wire, kind, bits, one unit, what it is)",
-            *(_wires(plan) if shown else [f"  {words:,}, not listed here"]),
+            *listed,
             "",
             *_left_out(plan),
             "Outputs",
@@ -58,9 +91,13 @@ def plan_text(
 
 def _summary(plan: Plan, title: str, bounds: Sequence[OutputBound]) -> Iterator[str]:
     counts = plan.counts()
-    widths = inner_widths(plan)
-    yield f"{title}: source {plan.source}, target {plan.target}, block_bits {plan.block_bits}"
+    own = f"{plan.floats.name} precision" if plan.in_floats else f"block_bits {plan.block_bits}"
+    yield f"{title}: source {plan.source}, target {plan.target}, {own}"
     yield "  " + ", ".join(counted(count, name) for name, count in counts.items())
+    if plan.in_floats:
+        yield "  bound, units: " + ", ".join(f"{bound.total:.4f}" for bound in bounds)
+        return
+    widths = inner_widths(plan)
     yield f"  bits per word: median {statistics.median(widths):g}, widest {max(widths)}"
     yield "    " + ", ".join(f"{count} of {bits}" for bits, count in sorted(Counter(widths).items()))
     yield "  bound before tables are made, units: " + ", ".join(f"{bound.total:.4f}" for bound in bounds)
@@ -182,8 +219,8 @@ def _wide_operations(plan: Plan) -> Iterator[str]:
 
 def _first(items: Sequence[str], between: str = ", ") -> str:
     """Return the first few of some items, and how many more there are."""
-    more = f" and {len(items) - MOST_PARTS} more" if len(items) > MOST_PARTS else ""
-    return between.join(items[:MOST_PARTS]) + more
+    more = f" and {len(items) - MAX_PARTS} more" if len(items) > MAX_PARTS else ""
+    return between.join(items[:MAX_PARTS]) + more
 
 
 def _mark(candidate: Candidate) -> str:
@@ -250,11 +287,60 @@ def _tree(plan: Plan, wires: Sequence[int], depth: int, told: set[int]) -> Itera
     leaves = [wire for wire in wires if wire not in branches]
     if leaves:
         yield "  " * depth + _first([f"w{wire} {plan.wires[wire].name}" for wire in leaves])
-    for wire in branches[: None if depth == 2 else MOST_PARTS]:
+    for wire in branches[: None if depth == 2 else MAX_PARTS]:
         node = plan.wires[wire]
         yield f"{'  ' * depth}w{wire} {node.kind} {node.name} ({plan.bits_of(wire)} bits)"
         if depth < TREE_DEPTH + 2:
             told.add(wire)
             yield from _tree(plan, node.sources, depth + 1, told)
-    if depth > 2 and len(branches) > MOST_PARTS:
-        yield f"{'  ' * depth}and {len(branches) - MOST_PARTS} more"
+    if depth > 2 and len(branches) > MAX_PARTS:
+        yield f"{'  ' * depth}and {len(branches) - MAX_PARTS} more"
+
+
+def _operations(plan: Plan) -> Iterator[str]:
+    known = plan.evaluate(PlanErrors(plan, {}, planned_facts(plan.blocks)))
+    for k, (wire, proved) in enumerate(zip(plan.wires, known, strict=True)):
+        line = f"  w{k:<4} {wire.kind:9} {_operation(plan, wire)}"
+        if isinstance(wire, Input | AngleSum | Lookup | Number | Constant):
+            yield line
+        else:
+            low, high = (0.0 if abs(end) <= TINY else end for end in (proved.range.low, proved.range.high))
+            yield f"{line:<44} {low:>11.4g} to {high:<11.4g} ±{proved.error:.2g}"
+
+
+def _operation(plan: Plan, wire: Wire) -> str:
+    match wire:
+        case Input():
+            return f"{wire.name}, {wire.bits} bits"
+        case AngleSum():
+            terms = " ".join(f"{factor << shift:+d}·w{source}" for source, factor, shift in wire.parts)
+            return f"{terms}, {wire.bits} bits" + (f" {wire.constant:+d}" if wire.constant else "")
+        case Lookup():
+            return f"b{wire.block}[{', '.join(f'w{source}' for source in wire.wires)}]"
+        case Number():
+            return f"w{wire.word}"
+        case Constant():
+            return f"{plan.floats.nearest(wire.value):.9g}"
+        case Sine():
+            rest = f" {float(wire.rest):+.9g}" if wire.rest else ""
+            return f"{'cos' if wire.cosine else 'sin'}(w{wire.word}{rest})"
+        case Add():
+            return f"w{wire.left} {_sign(wire.sign)} w{wire.right}"
+        case Multiply():
+            return f"w{wire.left}·w{wire.right}"
+        case Fused():
+            minus = "-" if wire.product_sign < 0 else ""
+            return f"{minus}w{wire.left}·w{wire.right} {_sign(wire.addend_sign)} w{wire.addend}"
+        case _:
+            raise TypeError(f"a plan in floats has no wire of kind '{wire.kind}'")
+
+
+def _sign(sign: int) -> str:
+    return "+" if sign > 0 else "-"
+
+
+def _float_outputs(plan: Plan, bounds: Sequence[OutputBound]) -> Iterator[str]:
+    for output, bound in zip(plan.outputs, bounds, strict=True):
+        parts = ", ".join(f"{name.replace('_', ' ')} {getattr(bound, name):.3g}" for name in FLOAT_BOUND_PARTS)
+        yield f"  {output.name}: w{output.wire} in units of {float(output.lsb):.6g}, {output.low} to {output.high}"
+        yield f"    bound {bound.total:.4f} units: {parts}"

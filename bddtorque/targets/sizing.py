@@ -17,7 +17,7 @@ import numpy.typing as npt
 from bddtorque.dynamics.graph import Op
 from bddtorque.plan.blocks import MAX_TABLE_BITS
 from bddtorque.plan.fields import MAX_BITS
-from bddtorque.targets.network import Form, Monomial, Network
+from bddtorque.targets.network import Monomial, MonomialSum, Network
 
 Floats = npt.NDArray[np.float64]
 
@@ -32,14 +32,14 @@ DROP_SHARE = 1 / 8
 
 
 @dataclass(frozen=True)
-class Sizes:
+class WordSizes:
     """The sizes of the words of a network."""
 
     exponents: dict[int, int]  # by node number: one unit is 2^exponent
     dropped: dict[int, frozenset[Monomial]]  # by node number (−1 − k for output k): the monomials left out
 
 
-def size(network: Network, units: Sequence[float], budget: float) -> Sizes:
+def size(network: Network, units: Sequence[float], budget: float) -> WordSizes:
     """Return sizes with which all roundings together cost each output at most `budget`, in units of its last bit.
 
     `units` is the value of one unit of each output.
@@ -51,7 +51,7 @@ def size(network: Network, units: Sequence[float], budget: float) -> Sizes:
     share_finest(exponents, network)
     _fit(network, exponents)
     _give_back(network, exponents, adjoints, allowed)
-    return Sizes(exponents, dropped)
+    return WordSizes(exponents, dropped)
 
 
 def adjoint_bounds(
@@ -97,7 +97,7 @@ class _WayBack:
             if node in network.sums and self.adjoints[node].any():
                 self._pass_on(node, network.sums[node], self.adjoints[node])
 
-    def _pass_on(self, key: int, form: Form, adjoint: Floats) -> None:
+    def _pass_on(self, key: int, form: MonomialSum, adjoint: Floats) -> None:
         """Give the words of a form what an error of theirs costs."""
         reaches = {each: abs(float(form[each])) * math.prod(map(self.network.size_of, each)) for each in form}
         largest = max(reaches.values(), default=0.0)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
@@ -33,27 +33,21 @@ class PlanOptions(Protocol):
         """The precision of floats; None for the one that is enough."""
 
 
-class Planner(Protocol):
-    """Plans one graph; `spent` is what it can be off itself, for each output, in units of its last bit."""
+class PlanTask(NamedTuple):
+    """What is to be planned: outputs of some words, each within `accuracy` units of its last bit."""
 
-    def __call__(
-        self,
-        options: PlanOptions,
-        graph: Graph,
-        arguments: Mapping[str, Argument],
-        outputs: Sequence[OutputFormat],
-        accuracy: float,
-        source: str,
-        spent: Sequence[float],
-    ) -> Plan:
-        """Return a plan whose bound is below `accuracy` units for every output."""
+    options: PlanOptions
+    arguments: Mapping[str, Argument]  # what the words of the inputs stand for
+    outputs: Sequence[OutputFormat]
+    accuracy: float
+    laws: Sequence[LawTerm] = ()  # what is added to outputs
 
 
 @dataclass(frozen=True)
 class TracedOutputs:
     """A graph that may be compiled."""
 
-    source: str  # "terms" or "recursive"
+    source: str  # "terms" or "recursive"; "traced" for a function
     graph: Graph  # of all outputs
     errors: tuple[float, ...]  # how far each output can be from the true one, in units of its last bit
 
@@ -67,21 +61,6 @@ class Planned(NamedTuple):
     dust: int = 0  # how many summands that is
 
 
-class TracePlanner(Protocol):
-    """Plans outputs that may be computed by one of several graphs, with laws added to them."""
-
-    def __call__(
-        self,
-        options: PlanOptions,
-        accuracy: float,
-        arguments: Mapping[str, Argument],
-        outputs: Sequence[OutputFormat],
-        traces: Sequence[TracedOutputs],
-        laws: Sequence[LawTerm],
-    ) -> Planned:
-        """Return the plan of the graph that costs least."""
-
-
 @dataclass(frozen=True)
 class Target:
     """What plans are made for: how they are made, and what is asked of those who use one."""
@@ -89,16 +68,24 @@ class Target:
     name: str
     about: str  # one line for people
     options: frozenset[str]  # keys that it takes, of those that not every target takes
-    plan_graph: Planner
-    plan: TracePlanner
+    plan_graph: Callable[[PlanTask, TracedOutputs], Plan]  # the plan of one graph, laws left out
+    plan: Callable[[PlanTask, Sequence[TracedOutputs]], Planned]  # of several graphs, the plan that costs least
     made_of_tables: bool = False  # whether nothing is multiplied; separate terms are then tried before the recursion
     compares_terms: bool = False  # whether separate terms of an arm of few joints are tried after the recursion
     only_traced: bool = False  # whether functions that cannot be traced, which are one table, are refused
 
 
-def spent_by(trace: TracedOutputs, laws: Sequence[LawTerm]) -> list[float]:
-    """Return what a graph and the laws that are added to it cost each output, in units."""
-    return [error + (COST if laws else 0.0) for error in trace.errors]
+def spent_by(task: PlanTask, trace: TracedOutputs) -> float:
+    """Return what a graph and the laws that are added to it can cost an output, in units."""
+    return max(trace.errors) + (COST if task.laws else 0.0)
+
+
+def plan_with_laws(
+    target_plan: Callable[[PlanTask, TracedOutputs], Plan], task: PlanTask, trace: TracedOutputs
+) -> Planned:
+    """Return the plan of a graph with laws added to its outputs."""
+    plan = with_laws(target_plan(task, trace), task.laws, task.arguments, task.outputs)
+    return Planned(plan, trace.errors)
 
 
 def with_laws(

@@ -9,7 +9,7 @@ from bddtorque.spec import Spec
 from bddtorque.targets import TARGETS
 from bddtorque.targets.builder import OutputFormat
 from bddtorque.targets.extra_terms import LawTerm
-from bddtorque.targets.target import Planned, TracedOutputs
+from bddtorque.targets.target import Planned, PlanTask, TracedOutputs
 from bddtorque.words.argument import Argument
 
 
@@ -42,4 +42,4 @@ def plan_for_target(
     Of several graphs the one is taken whose plan costs a chip least; for tables the first, unless the last takes a
     fraction of its operations. `laws` are what is added to outputs.
     """
-    return TARGETS[spec.target].plan(spec, accuracy, arguments, outputs, traces, laws)
+    return TARGETS[spec.target].plan(PlanTask(spec, arguments, outputs, accuracy, laws), traces)

@@ -12,7 +12,7 @@ from bddtorque.base.errors import BddTorqueError
 from bddtorque.cli.options import read_lock, read_payload, read_xacro_args
 from bddtorque.compiler.pinning import load_plan
 from bddtorque.compiler.robot_draft import draft_of_robot
-from bddtorque.targets.float.float_plan_text import float_plan_text
+from bddtorque.targets.plan_text import plan_text
 
 SMALL = ["--bits", "5", "--block-bits", "10"]
 QUICK = ["--workers", "1", "--no-cache"]
@@ -119,7 +119,7 @@ def test_a_plan_in_floats(run, refused, tmp_path):
 def test_friction_in_a_plan_in_floats():
     model = rubbing_arm()
     draft = draft_of_robot(model.spec, model.robot)
-    text = float_plan_text(draft.plan, "arm", draft.bounds())
+    text = plan_text(draft.plan, "arm", draft.bounds())
     assert "Tables of friction\n  b0 " in text
     assert " lookup    b0[w" in text
 

@@ -21,7 +21,7 @@ from bddtorque.independent import check_bytes
 from bddtorque.model.model import to_bytes
 from bddtorque.robots.robot import Robot
 from bddtorque.spec.loading import spec_and_robot
-from bddtorque.targets.float.float_dust import MOST_ANGLES, SHARE, without_dust
+from bddtorque.targets.float.float_dust import MAX_ANGLES, SHARE, without_dust
 from bddtorque.words.bounded import Interval
 
 INPUTS = {"u": Interval(-1.0, 2.0), "v": Interval(-3.0, 3.0)}
@@ -84,12 +84,12 @@ def test_dust_of_a_robot_is_dropped_charged_and_told() -> None:
     assert not all(check.passed for check in check_bytes(signed(header, arrays)))
 
 
-@pytest.mark.parametrize("angles", [MOST_ANGLES, MOST_ANGLES + 1])
+@pytest.mark.parametrize("angles", [MAX_ANGLES, MAX_ANGLES + 1])
 def test_dust_stays_where_no_grid_could_show_that_it_is_gone(angles: int) -> None:
     tracer = Tracer()
     total = math.prod((tracer.sin(tracer.input(f"q{k}")) for k in range(angles)), start=tracer.input("u"))
     graph = tracer.graph([total + 1e-9 * tracer.input("v") * tracer.input("u")], ["y"])
-    assert (without_dust(graph, INPUTS, [1.0])[2] == 1) == (angles == MOST_ANGLES)
+    assert (without_dust(graph, INPUTS, [1.0])[2] == 1) == (angles == MAX_ANGLES)
 
 
 @pytest.mark.parametrize("name", ["planar2r", "scara", "stanford"])

@@ -2,66 +2,48 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
-from bddtorque.dynamics.graph import Graph
 from bddtorque.dynamics.node_ranges import node_ranges
 from bddtorque.plan.plan import FLOAT, Plan
 from bddtorque.proof.folding import folding_errors
-from bddtorque.targets.builder import OutputFormat
-from bddtorque.targets.extra_terms import LawTerm
 from bddtorque.targets.float.float_dust import without_dust
 from bddtorque.targets.float.float_planner import plan_floats
-from bddtorque.targets.target import Planned, PlanOptions, Target, TracedOutputs
-from bddtorque.words.argument import Argument, intervals
+from bddtorque.targets.target import Planned, PlanTask, Target, TracedOutputs
+from bddtorque.words.argument import intervals
 from bddtorque.words.bounded import ROOM
 
 
-def _plan_graph(
-    options: PlanOptions,
-    graph: Graph,
-    arguments: Mapping[str, Argument],
-    outputs: Sequence[OutputFormat],
-    accuracy: float,
-    source: str,
-    spent: Sequence[float],
-    laws: Sequence[LawTerm] = (),
-) -> Plan:
-    return plan_floats(graph, arguments, outputs, accuracy, source, options.precision or "auto", spent, laws)
+def _plan_graph(task: PlanTask, trace: TracedOutputs) -> Plan:
+    precision = task.options.precision or "auto"
+    return plan_floats(
+        trace.graph, task.arguments, task.outputs, task.accuracy, trace.source, precision, trace.errors, task.laws
+    )
 
 
-def _plan(
-    options: PlanOptions,
-    accuracy: float,
-    arguments: Mapping[str, Argument],
-    outputs: Sequence[OutputFormat],
-    traces: Sequence[TracedOutputs],
-    laws: Sequence[LawTerm],
-) -> Planned:
+def _plan(task: PlanTask, traces: Sequence[TracedOutputs]) -> Planned:
     """Return the plan of the one graph, without numerical dust."""
     (trace,) = traces
-    trace, charges, count = _without_dust(trace, arguments, outputs)
-    spent = [error + charge for error, charge in zip(trace.errors, charges, strict=True)]
-    plan = _plan_graph(options, trace.graph, arguments, outputs, accuracy, trace.source, spent, laws)
-    return Planned(plan, trace.errors, charges, count)
+    trace, charges, count = _without_dust(task, trace)
+    charged = tuple(error + charge for error, charge in zip(trace.errors, charges, strict=True))
+    return Planned(_plan_graph(task, replace(trace, errors=charged)), trace.errors, charges, count)
 
 
-def _without_dust(
-    trace: TracedOutputs, arguments: Mapping[str, Argument], outputs: Sequence[OutputFormat]
-) -> tuple[TracedOutputs, tuple[float, ...], int]:
+def _without_dust(task: PlanTask, trace: TracedOutputs) -> tuple[TracedOutputs, tuple[float, ...], int]:
     """Return a trace without numerical dust, what that costs each output in units, and how many summands are gone."""
-    inputs = intervals(arguments)
-    units = [float(output.lsb) for output in outputs]
+    inputs, units = intervals(task.arguments), [float(output.lsb) for output in task.outputs]
     graph, charges, count = without_dust(trace.graph, inputs, units)
     if not count:
         return trace, charges, count
     # constants that met when a summand between them went were folded
     folded = folding_errors(graph, node_ranges(graph, inputs))
-    errors = tuple(
-        (error + other / unit) * ROOM for error, other, unit in zip(trace.errors, folded, units, strict=True)
+    errors = zip(trace.errors, folded, units, strict=True)
+    return (
+        replace(trace, graph=graph, errors=tuple((error + other / unit) * ROOM for error, other, unit in errors)),
+        charges,
+        count,
     )
-    return replace(trace, graph=graph, errors=errors), charges, count
 
 
 FLOAT_TARGET = Target(

@@ -20,7 +20,7 @@ SHARE = 0.01
 """In units of an output's last bit: what all that is left out may cost."""
 ROOM = 1 + 1e-9
 """More than the float operations of a charge lose."""
-MOST_ANGLES = 7
+MAX_ANGLES = 7
 """Of one output. Beyond, the independent checker has no grid to show on what was left out, and nothing is: for whole
 humanoids that costs one operation in a hundred (docs/planner.md)."""
 
@@ -31,7 +31,7 @@ def without_dust(
     """Return the graph without dust, what that costs each output at most, in units, and how many summands are gone.
 
     The smallest go first, as long as all together cost no output more than `SHARE`. A graph without dust, or with an
-    output of more than `MOST_ANGLES`, is returned as it is.
+    output of more than `MAX_ANGLES`, is returned as it is.
 
     Parameters
     ----------
@@ -40,7 +40,7 @@ def without_dust(
     units
         The unit of each output.
     """
-    if max(len(names - inputs.keys()) for names in graph.supports()) > MOST_ANGLES:
+    if max(len(names - inputs.keys()) for names in graph.supports()) > MAX_ANGLES:
         return graph, (0.0,) * len(units), 0
     size = [each.magnitude for each in node_ranges(graph, inputs)]
     dust = _dust(graph, size, units)

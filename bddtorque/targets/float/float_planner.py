@@ -45,7 +45,7 @@ MAX_LAW_BITS = 20
 """Bits of the word that a law is tabulated over."""
 
 
-class _Writer:
+class _FloatWriter:
     """Writes the wires of a graph in the order they are needed, equal ones once."""
 
     def __init__(self, graph: Graph, arguments: Mapping[str, Argument]) -> None:
@@ -280,7 +280,7 @@ def plan_floats(
     laws
         What is added to outputs.
     """
-    writer = _Writer(graph, arguments)
+    writer = _FloatWriter(graph, arguments)
     outputs = tuple(
         writer.output(reference, target, [term for term in laws if term.output == place])
         for place, (reference, target) in enumerate(zip(writer.graph.outputs, targets, strict=True))

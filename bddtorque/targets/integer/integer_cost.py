@@ -12,7 +12,7 @@ from bddtorque.spec.chips import Chip
 
 SMALL_CONSTANT = 255
 """What fits an instruction of any chip."""
-MOST_HALVES = 40
+MAX_HALVES = 40
 """Bits of a sum that is still put together from two halves of 32 bits: of products of 20 by 18, say."""
 
 
@@ -42,14 +42,14 @@ class CycleModel:
             return self.costs.multiply[0]
         if exact <= 32:
             return self.costs.multiply[1]
-        return self.wide_product if exact <= MOST_HALVES else self.widest_product
+        return self.wide_product if exact <= MAX_HALVES else self.widest_product
 
     def sum(self, terms: int, bits: int) -> float:
         """Return the cycles of so many additions in a sum of so many bits, the fewer beyond a register the better."""
         if bits <= 32:
             return terms * self.addition(bits)
         beyond = (bits - 32) / 4
-        if bits <= MOST_HALVES:
+        if bits <= MAX_HALVES:
             return terms * self.costs.add[1] + self.wide_sum + beyond
         return terms * 2 * self.costs.add[2] + self.costs.shift[2] + beyond
 

@@ -21,9 +21,9 @@ from bddtorque.targets.integer.integer_search import WordSearch
 from bddtorque.targets.integer.integer_sizing import PRODUCT_TOLERANCE, Sizer, is_power
 from bddtorque.targets.integer.uniform_words import UniformWords
 from bddtorque.targets.network import Network
-from bddtorque.targets.sizing import Sizes
+from bddtorque.targets.sizing import WordSizes
 from bddtorque.targets.tables.budget import bound_to_keep
-from bddtorque.targets.tables.layout import Layout, Part
+from bddtorque.targets.tables.layout import NetworkLayout, SumPart
 from bddtorque.words.argument import Argument
 from bddtorque.words.rounding import half_up
 
@@ -31,14 +31,14 @@ FINEST_CONSTANT, SMALL = range(0, -8, -1), Fraction(1, 256)
 """Steps that the constant of a sum may be a multiple of, and units that it may be off: the last step is enough."""
 CONSTANT_BITS = 7
 """Bits below a unit that are kept of a constant."""
-MOST_TRIES = 12
+MAX_TRIES = 12
 TIGHTER = 0.98
 """What is left of the budget for each next try."""
 ONLY_IF = 1.05
 """Outputs whose summands are scaled one by one need more constants: taken if they seem to save more than this."""
 
 
-class IntegerLayout(Layout):
+class IntegerLayout(NetworkLayout):
     """Lays out a network in machine integers."""
 
     target = "integer"
@@ -46,7 +46,7 @@ class IntegerLayout(Layout):
     def __init__(
         self, sizer: Sizer, exponents: Mapping[int, int], sums: Mapping[str, Combination], block_bits: int
     ) -> None:
-        sizes = Sizes(dict(exponents), sizer.dropped)
+        sizes = WordSizes(dict(exponents), sizer.dropped)
         super().__init__(sizer.network, sizes, sums, block_bits, 1.0, "native")
         self.product_tolerance = PRODUCT_TOLERANCE
         self.sizer = sizer
@@ -69,7 +69,7 @@ class IntegerLayout(Layout):
         half, step = 1 << shift >> 1, 1 << max(0, shift - CONSTANT_BITS)
         return half_up((constant * (1 << shift) + half) / step) * step - half
 
-    def factors(self, key: int, parts: Sequence[Part], constant: Fraction) -> tuple[int, list[int]]:
+    def factors(self, key: int, parts: Sequence[SumPart], constant: Fraction) -> tuple[int, list[int]]:
         """Return the shift of a sum, from its finest summand, and its factors, each as fine as was decided."""
         exponents = self.sizes.exponents
         own = 0 if key < 0 else exponents[key]
@@ -139,7 +139,7 @@ def _planned(
     search = UniformWords(sizer) if chip.model == "uniform" else WordSearch(sizer, cost_model(chip))
     allowed, tighter = np.full(len(targets), wanted - 0.5), 1.0
     choice = search.start(allowed)
-    for _ in range(MOST_TRIES):
+    for _ in range(MAX_TRIES):
         plan = IntegerLayout(sizer, choice.exponents, sums, block_bits).plan(targets, source)
         bounds = np.array([bound.total for bound in compose_bounds(plan, scales, planned_facts(plan.blocks))])
         if bounds.max() < wanted and choice.searched:

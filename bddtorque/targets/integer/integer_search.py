@@ -28,7 +28,7 @@ SMALL = 1 / 256
 
 
 @dataclass(frozen=True)
-class Choice:
+class WordChoice:
     """Words as they are tried: exponents by node, first-order errors by word and output in units, and cycles.
 
     `searched` tells a choice that was looked for from one to start with.
@@ -55,17 +55,17 @@ class WordSearch:
         self._known: dict[int, dict[tuple[int, ...], float]] = {key: {} for key in sizer.places}
         self.movable = [*([TABLES] if sizer.tables else []), *sorted(sizer.multiplied), *sizer.inexact]
 
-    def start(self, allowed: Floats) -> Choice:
+    def start(self, allowed: Floats) -> WordChoice:
         """Return the coarsest words, all roundings costing alike, whose errors are within what is allowed."""
         return self.choice(self._share(allowed), {})
 
-    def find(self, allowed: Floats) -> Choice:
+    def find(self, allowed: Floats) -> WordChoice:
         """Return the choice with the fewest cycles found whose errors are within what is allowed to each output."""
         share = self._share(allowed)
         parts = self.model.finer if len(self.movable) <= self.model.few_words else self.model.finer[:1]
         return min((self._search(share * part, allowed) for part in parts), key=lambda choice: choice.cycles)
 
-    def _search(self, share: float, allowed: Floats) -> Choice:
+    def _search(self, share: float, allowed: Floats) -> WordChoice:
         """Return the best choice found from an equal share for each rounding."""
         moved: dict[int, int] = {}
         best = self.choice(share, moved)
@@ -83,12 +83,12 @@ class WordSearch:
             share *= 2**-0.25
         return share
 
-    def choice(self, share: float, moved: Mapping[int, int]) -> Choice:
+    def choice(self, share: float, moved: Mapping[int, int]) -> WordChoice:
         """Return the words of an equal share for each rounding, some of them moved by so many bits."""
         exponents = self.sizer.exponents(share, moved)
-        return Choice(exponents, self.sizer.errors(exponents), self._cycles(exponents))
+        return WordChoice(exponents, self.sizer.errors(exponents), self._cycles(exponents))
 
-    def _refine(self, share: float, moved: dict[int, int], best: Choice) -> Choice:
+    def _refine(self, share: float, moved: dict[int, int], best: WordChoice) -> WordChoice:
         """Make words finer where that costs nothing, those that err most first."""
         weights = dict(zip([*self.sizer.live, *self.sizer.inexact], best.by_word.max(axis=1).tolist(), strict=True))
         weights[TABLES] = sum(weights[node] for node in self.sizer.tables)
@@ -103,10 +103,10 @@ class WordSearch:
                     break
         return best
 
-    def _coarsen(self, share: float, moved: dict[int, int], best: Choice, allowed: Floats) -> Choice:
+    def _coarsen(self, share: float, moved: dict[int, int], best: WordChoice, allowed: Floats) -> WordChoice:
         """Make words coarser as long as that saves cycles and the budget holds: most cycles for the error first."""
 
-        def worth(node: int, bits: int) -> tuple[float, Choice | None]:
+        def worth(node: int, bits: int) -> tuple[float, WordChoice | None]:
             found = self.choice(share, {**moved, node: moved.get(node, 0) + bits})
             if (found.errors > allowed).any() or found.cycles >= best.cycles:
                 return 0.0, None

@@ -16,7 +16,7 @@ import numpy as np
 
 from bddtorque.plan.blocks import MAX_TABLE_BITS
 from bddtorque.targets.integer.integer_units import choose_units
-from bddtorque.targets.network import Form, Monomial, Network
+from bddtorque.targets.network import Monomial, MonomialSum, Network
 from bddtorque.targets.sizing import Floats, adjoint_bounds
 from bddtorque.words.ordered_sums import added
 
@@ -50,7 +50,7 @@ class Sizer:
         # the nodes that matter to an output, in order
         self.live = [node for node in network.order if self.adjoints[node].any()]
         self.tables = [node for node in self.live if node in network.tables]
-        self.forms: dict[int, Form] = {
+        self.forms: dict[int, MonomialSum] = {
             **{node: network.sums[node] for node in self.live if node in network.sums},
             **{-1 - k: form for k, form in enumerate(network.outputs)},
         }

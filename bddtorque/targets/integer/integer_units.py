@@ -66,7 +66,7 @@ def choose_units(
 
 def spare_factors(equations: Sequence[Equation], free: Collection[int], whole: Collection[int]) -> dict[int, float]:
     """Return the logarithms of units with which few equations leave a factor; those of `whole` are whole numbers."""
-    search = _Search(equations, free, whole)
+    search = _UnitSearch(equations, free, whole)
     search.run()
     return search.units
 
@@ -91,7 +91,7 @@ def _equations(
                 yield Equation(key if key >= 0 else key - 1, words, math.log2(abs(coefficient / unit)))
 
 
-class _Search:
+class _UnitSearch:
     def __init__(self, equations: Sequence[Equation], free: Collection[int], whole: Collection[int]) -> None:
         self.equations = equations
         self.whole = frozenset(whole)

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import math
 
-from bddtorque.targets.integer.integer_search import Choice
+from bddtorque.targets.integer.integer_search import WordChoice
 from bddtorque.targets.integer.integer_sizing import Sizer
 from bddtorque.targets.sizing import Floats
 
-MOST_BITS = 40
+MAX_BITS = 40
 """Products of longer words outgrow integers."""
 
 
@@ -22,17 +22,17 @@ class UniformWords:
         self.sizer = sizer
         self.bits = 2
 
-    def start(self, allowed: Floats) -> Choice:
+    def start(self, allowed: Floats) -> WordChoice:
         """Return the shortest words whose errors are within what is allowed to each output."""
         return self.find(allowed)
 
-    def find(self, allowed: Floats) -> Choice:
+    def find(self, allowed: Floats) -> WordChoice:
         """Return the shortest words, longer than those before, whose errors are within what is allowed."""
         while True:
             self.bits += 1
             exponents = self._exponents()
-            choice = Choice(exponents, self.sizer.errors(exponents), 0.0, searched=True)
-            if (choice.errors <= allowed).all() or self.bits >= MOST_BITS:
+            choice = WordChoice(exponents, self.sizer.errors(exponents), 0.0, searched=True)
+            if (choice.errors <= allowed).all() or self.bits >= MAX_BITS:
                 return choice
 
     def _exponents(self) -> dict[int, int]:

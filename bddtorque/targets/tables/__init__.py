@@ -2,50 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from bddtorque.base.errors import BddTorqueError
-from bddtorque.dynamics.graph import Graph
 from bddtorque.plan.plan import TABLES, Plan
 from bddtorque.plan.plan_operations import native_operations
-from bddtorque.targets.builder import OutputFormat
-from bddtorque.targets.extra_terms import LawTerm
 from bddtorque.targets.tables.budget import plan_network
-from bddtorque.targets.target import Planned, PlanOptions, Target, TracedOutputs, spent_by, with_laws
-from bddtorque.words.argument import Argument
+from bddtorque.targets.target import Planned, PlanTask, Target, TracedOutputs, plan_with_laws, spent_by
 
 MAX_OPERATIONS_RATIO = 3.5
 """Operations of separate terms for each one of the recursion up to which tables are made of terms."""
 
 
-def _plan_graph(
-    options: PlanOptions,
-    graph: Graph,
-    arguments: Mapping[str, Argument],
-    outputs: Sequence[OutputFormat],
-    accuracy: float,
-    source: str,
-    spent: Sequence[float],
-) -> Plan:
-    return plan_network(graph, arguments, outputs, accuracy, options.block_bits, source, max(spent), options.products)
+def _plan_graph(task: PlanTask, trace: TracedOutputs) -> Plan:
+    options, spent = task.options, spent_by(task, trace)
+    return plan_network(
+        trace.graph, task.arguments, task.outputs, task.accuracy, options.block_bits, trace.source, spent,
+        options.products,
+    )  # fmt: skip
 
 
-def _plan(
-    options: PlanOptions,
-    accuracy: float,
-    arguments: Mapping[str, Argument],
-    outputs: Sequence[OutputFormat],
-    traces: Sequence[TracedOutputs],
-    laws: Sequence[LawTerm],
-) -> Planned:
+def _plan(task: PlanTask, traces: Sequence[TracedOutputs]) -> Planned:
     """Return the plan of the first graph, unless the last takes a fraction of its operations."""
     refusals: list[BddTorqueError] = []
     made: list[Planned] = []
     for trace in traces:
-        spent = spent_by(trace, laws)
         try:
-            plan = _plan_graph(options, trace.graph, arguments, outputs, accuracy, trace.source, spent)
-            made.append(Planned(with_laws(plan, laws, arguments, outputs), trace.errors))
+            made.append(plan_with_laws(_plan_graph, task, trace))
         except BddTorqueError as refusal:
             refusals.append(refusal)
     if not made:

@@ -14,10 +14,10 @@ from bddtorque.targets.builder import OutputFormat
 from bddtorque.targets.network import DIRECT_BITS, Network, network_of
 from bddtorque.targets.sizing import size
 from bddtorque.targets.tables.cover import Choices, cover
-from bddtorque.targets.tables.layout import Layout
+from bddtorque.targets.tables.layout import NetworkLayout
 from bddtorque.words.argument import Argument
 
-MOST_TRIES = 40
+MAX_TRIES = 40
 RESERVE = 1e-3
 """Units left for what only shows later: errors of tables as found, rounded up."""
 
@@ -74,9 +74,9 @@ def _planned(
     scales = {name: argument.scale for name, argument in arguments.items()}
     wanted = bound_to_keep(accuracy, spent)
     share = wanted - 0.5
-    for _ in range(MOST_TRIES):
+    for _ in range(MAX_TRIES):
         sizes = size(network, [float(each.lsb) for each in targets], share)
-        plan = Layout(network, sizes, sums, block_bits, share, products).plan(targets, source)
+        plan = NetworkLayout(network, sizes, sums, block_bits, share, products).plan(targets, source)
         check_widths(plan)
         bounds = [bound.total for bound in compose_bounds(plan, scales, planned_facts(plan.blocks))]
         if max(bounds) < wanted:

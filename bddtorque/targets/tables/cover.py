@@ -67,7 +67,7 @@ def cover(
     """Return the plan of a graph whose inputs are the words described by `arguments`."""
     rewritten, sums = with_angle_sums(graph, arguments)
     known = {**arguments, **{name: sums[name].argument(arguments) for name in sums}}
-    builder = _Builder(rewritten, sums, known, block_bits, products)
+    builder = _CoverBuilder(rewritten, sums, known, block_bits, products)
     outputs = []
     for place, (reference, target) in enumerate(zip(rewritten.outputs, targets, strict=True)):
         guard = choices.guard[place]
@@ -103,7 +103,7 @@ def summands(graph: Graph, reference: int) -> list[int]:
     return summands(graph, node.left ^ flip) + summands(graph, node.right ^ flip)
 
 
-class _Builder(FunctionTables):
+class _CoverBuilder(FunctionTables):
     """Covers summands."""
 
     def note(self, key: int, parts: Sequence[tuple[int, int]], constant: Fraction, shift: int) -> None:

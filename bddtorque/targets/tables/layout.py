@@ -14,8 +14,8 @@ from bddtorque.plan.plan import CentredProduct, ExactSum, Plan
 from bddtorque.plan.wires import AngleSum, Output, Product, Sum
 from bddtorque.targets.angles import Combination
 from bddtorque.targets.builder import OutputFormat, PlanBuilder
-from bddtorque.targets.network import Form, Monomial, Network, TableValue
-from bddtorque.targets.sizing import Sizes
+from bddtorque.targets.network import Monomial, MonomialSum, Network, TableValue
+from bddtorque.targets.sizing import WordSizes
 from bddtorque.words.argument import Argument
 from bddtorque.words.integer_range import Range
 from bddtorque.words.rounding import half_up, nearest_words
@@ -29,7 +29,7 @@ SHARED_BITS = 6
 SUM_BITS = 61
 
 
-class Part(NamedTuple):
+class SumPart(NamedTuple):
     """A summand on its way into a sum: its word, its factor before that is rounded, and the most its word can be."""
 
     monomial: Monomial
@@ -38,7 +38,7 @@ class Part(NamedTuple):
     most: int
 
 
-class Layout(PlanBuilder):
+class NetworkLayout(PlanBuilder):
     """Lays out a network, word by word; how sums are rounded may be decided otherwise by a subclass.
 
     `share` is what roundings may cost an output.
@@ -49,7 +49,7 @@ class Layout(PlanBuilder):
     def __init__(
         self,
         network: Network,
-        sizes: Sizes,
+        sizes: WordSizes,
         sums: Mapping[str, Combination],
         block_bits: int,
         share: float,
@@ -113,7 +113,7 @@ class Layout(PlanBuilder):
         """Whether a monomial is left out of a form: it is too small to matter, or a table in it would be all zeros."""
         return monomial in self.sizes.dropped.get(key, frozenset()) or not self.nothing.isdisjoint(monomial)
 
-    def _find_shifts(self, key: int, form: Form, lsb: Fraction) -> None:
+    def _find_shifts(self, key: int, form: MonomialSum, lsb: Fraction) -> None:
         """Note how coarse the products of a form may be: exact where a shift aligns them, else nearly so."""
         for monomial, coefficient in form.items():
             if len(monomial) == 2 and not self._is_left_out(key, monomial):
@@ -154,7 +154,7 @@ class Layout(PlanBuilder):
         self.lsb[wire], self.error[wire] = (-lsb if flip else lsb), lsb / 2
         return wire
 
-    def _sum(self, node: int, form: Form, lsb: Fraction) -> int:
+    def _sum(self, node: int, form: MonomialSum, lsb: Fraction) -> int:
         name = f"s{node}"
         total, error, offset = self._joined(node, form, lsb, name)
         reach = self.network.ranges[node]
@@ -166,12 +166,14 @@ class Layout(PlanBuilder):
             self.offset[wire] = offset
         return wire
 
-    def _joined(self, key: int, form: Form, lsb: Fraction, name: str, sign: int = 1) -> tuple[Sum, Fraction, Fraction]:
+    def _joined(
+        self, key: int, form: MonomialSum, lsb: Fraction, name: str, sign: int = 1
+    ) -> tuple[Sum, Fraction, Fraction]:
         """Return a form as a sum in units of `lsb`, a bound on its error, and what is left out of it, in values.
 
         `sign` is what the network's own form was multiplied with.
         """
-        parts: list[Part] = []
+        parts: list[SumPart] = []
         dropped_terms: list[tuple[Fraction, Fraction]] = []
         names: list[str] = []
         error, constant = Fraction(0), form.get((), Fraction(0)) / lsb
@@ -186,7 +188,7 @@ class Layout(PlanBuilder):
             wire = self._monomial(monomial, coefficient, lsb)
             # the true word may lie beyond the word's range by its error
             most = self.range_of(wire).magnitude + math.ceil(self.error[wire] / abs(self.lsb[wire]))
-            parts.append(Part(monomial, wire, coefficient * self.lsb[wire] / lsb, most))
+            parts.append(SumPart(monomial, wire, coefficient * self.lsb[wire] / lsb, most))
             error += abs(coefficient) * self.error[wire]
             constant += coefficient * self.offset.get(wire, 0) / lsb
         dropped = sum((abs(factor) * size for factor, size in dropped_terms), Fraction(0))
@@ -236,7 +238,7 @@ class Layout(PlanBuilder):
         """Whether a sum has its own constant and half; else both are left to the sums that read it."""
         return True
 
-    def factors(self, key: int, parts: Sequence[Part], constant: Fraction) -> tuple[int, list[int]]:
+    def factors(self, key: int, parts: Sequence[SumPart], constant: Fraction) -> tuple[int, list[int]]:
         """Return the shift of a sum and its whole factors, about ratio·2^shift each."""
         shift = _shift(parts, constant, self.factor_tolerance)
         return shift, [half_up(part.ratio * (1 << shift)) for part in parts]
@@ -267,7 +269,7 @@ class Layout(PlanBuilder):
         return self.wire(AngleSum(f"{name}-90°", bits, parts, quarter))
 
 
-def _shift(parts: Sequence[Part], constant: Fraction, tolerance: Fraction) -> int:
+def _shift(parts: Sequence[SumPart], constant: Fraction, tolerance: Fraction) -> int:
     """Return the shift of a sum: none of its factors is rounded if that costs few bits, else all finely enough."""
     numbers = [*(part.ratio for part in parts), constant]
     exact = max(number.denominator.bit_length() - 1 for number in numbers)
