@@ -11,9 +11,8 @@ from bddtorque.base.errors import BddTorqueError
 from bddtorque.base.sizes import bits_text, counted
 from bddtorque.cli.console import grid, plain_table, show
 from bddtorque.plan.blocks import output_format
-from bddtorque.plan.engine import CuddEngine
 from bddtorque.plan.float_plan import FloatPlan
-from bddtorque.plan.forms import FORMS
+from bddtorque.plan.forms import FORMS, make_form
 from bddtorque.plan.integer_widths import wide_operations
 from bddtorque.plan.wires import Product
 from bddtorque.targets.tables.choosing import Choice, choose_forms
@@ -69,7 +68,7 @@ def model_lines(model: Model) -> list[tuple[str, str]]:
 
 
 def _block_lines(model: Model, figures: dict[str, Any]) -> list[tuple[str, str]]:
-    nodes = f"{counted(figures['nodes'], 'nodes')}, {decimal(figures['diagram_bytes'])}{_beyond_dd(model)}"
+    nodes = f"{counted(figures['nodes'], 'nodes')}, {decimal(figures['diagram_bytes'])}"
     return [
         ("blocks", f"{figures['blocks']:,} with {counted(figures['rows'], 'rows')} in total"),
         ("diagrams", nodes),
@@ -84,13 +83,6 @@ def _beyond_registers(plan: Plan) -> str:
         return "all in 32 bits"
     most = max(bits for _, bits in wide)
     return f"{counted(len(wide), 'products_and_sums')} of more than 32 bits, {most} at most"
-
-
-def _beyond_dd(model: Model) -> str:
-    """Return what to say of diagrams that are too large for any engine of dd."""
-    most = CuddEngine.load_limit
-    large = sum(diagram.node_count > most for diagram in model.diagrams)
-    return f"; {large} of more than {most:,} nodes, built by bddtorque without dd" if large else ""
 
 
 def compile_lines(model: Model, report: dict[str, Any]) -> list[tuple[str, str]]:
@@ -313,6 +305,6 @@ def constant_sequence(model: Model, choices: list[Choice]) -> tuple[bool, str]:
 def _form_bytes(model: Model, block: int, form: str) -> int | None:
     """Return the bytes of a block in a form, or None where the form does not fit."""
     try:
-        return FORMS[form].from_table(model.tables[block], model.diagrams[block].order).bytes
+        return make_form(form, model.tables[block], model.diagrams[block]).bytes
     except BddTorqueError:
         return None

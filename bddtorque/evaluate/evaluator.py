@@ -79,9 +79,8 @@ class Evaluator:
         in the paper. ``"parallel"``: several processors, in any of these forms.
     form
         For ``"words"`` and ``"parallel"``: ``"straight"`` (code generated for this plan, by far the fastest once it is
-        compiled), ``"chosen"`` (for each block the cheapest form within the memory budget) or one form for all blocks
-        (``"dense"``, ``"classes"``, ``"radix64"``, ...), run by a precompiled kernel. The default is straight; it is
-        chosen for plans of more than 2,000 wires, whose code would take minutes to compile, and when the environment
+        compiled) or ``"dense"`` (the tables as they are, read by a precompiled kernel). The default is straight; it is
+        dense for plans of more than 2,000 wires, whose code would take minutes to compile, and when the environment
         sets ``BDDTORQUE_STRAIGHT=off``. For ``"bits"``: ``"lockstep"`` (all output bits of a block side by side) or
         ``"bits"`` (one after another); ``"parallel"`` takes these too.
     on_range

@@ -18,7 +18,7 @@ from numba.core import cgutils
 from numba.core.errors import TypingError
 from numba.extending import intrinsic
 
-from bddtorque.evaluate.machine import PROGRAM, program_at, program_book, run_states
+from bddtorque.evaluate.machine import PROGRAM, program_at, program_descriptor, run_states
 from bddtorque.evaluate.pointers import array_at, as_rows, given_rows
 from bddtorque.evaluate.program import Program
 
@@ -76,7 +76,7 @@ _checked: Any = intrinsic(_check)
 
 def program_kernel(program: Program, registers: int, joints: int) -> Callable[..., None]:
     """Return kernel(q, qd, qdd, tau): compiled, on integer arrays (n,) or (N, n), with nothing allocated."""
-    own = program_book(program, registers)
+    own = program_descriptor(program, registers)
     book, size, counters = own.ctypes.data, len(own), 3 * joints
 
     def kernel(q: Any, qd: Any, qdd: Any, tau: Any) -> None:

@@ -9,7 +9,7 @@ from bddtorque.base.processors import usable_processors
 from bddtorque.evaluate.runners import Compiled, Interpreted, Runnable, Runner, Spread, runs_straight
 from bddtorque.evaluate.team import Team, choose_spreading
 from bddtorque.plan.float_plan import plan_in_words
-from bddtorque.plan.forms import BIT_FORMS, WORD_FORMS
+from bddtorque.plan.forms import BIT_FORMS
 
 OnRange = Literal["warn", "saturate", "raise"]
 SpreadBy = Literal["states", "terms", "bits"]
@@ -17,11 +17,11 @@ SPREADS = get_args(SpreadBy)
 
 EVALUATORS: dict[str, tuple[str, ...]] = {
     "bits": tuple(BIT_FORMS),
-    "words": ("chosen", *WORD_FORMS, "straight"),
-    "parallel": ("chosen", *WORD_FORMS, "straight", *BIT_FORMS),
+    "words": ("dense", "straight"),
+    "parallel": ("dense", "straight", *BIT_FORMS),
 }
 """The evaluators, and the forms each can run, the first by default unless `runs_straight`. `straight` is code made for
-the one plan, `chosen` the form of least cost for each block by itself; the others are blocks' forms."""
+the one plan; the others are forms of blocks, which a precompiled kernel runs."""
 
 
 def choose_form(model: Runnable, name: str, kind: str, form: str | None, spread: str) -> str:
@@ -34,7 +34,7 @@ def choose_form(model: Runnable, name: str, kind: str, form: str | None, spread:
     if spread != "states":
         if kind != "parallel":
             raise BddTorqueError(f"spread = '{spread}' is only valid for the evaluator 'parallel'")
-        forms = (*BIT_FORMS, *(each for each in forms if each not in ("straight", *BIT_FORMS)))
+        forms = (*BIT_FORMS, "dense")
     if model.plan.target != "tables" and (kind == "bits" or spread != "states" or form not in (None, "straight")):
         what = f"spread = '{spread}'" if spread != "states" else f"the evaluator '{kind}'"
         plan_in_words(model.plan, f"the form '{form}'" if form else what, name)

@@ -23,7 +23,7 @@ from bddtorque.evaluate.float_straight import float_straight
 from bddtorque.evaluate.generated import plans_folder
 from bddtorque.evaluate.helping_threads import HelpingThreads
 from bddtorque.evaluate.inline import program_kernel, straight_kernel
-from bddtorque.evaluate.machine import program_book, run_program, run_states
+from bddtorque.evaluate.machine import program_descriptor, run_program, run_states
 from bddtorque.evaluate.pointers import entry
 from bddtorque.evaluate.program import Program, assemble
 from bddtorque.evaluate.single import (
@@ -145,7 +145,7 @@ class Interpreted:
     @cached_property
     def places(self) -> Integers:
         """How `places` of compiled calls begin."""
-        self.book = program_book(self.program, self.registers)
+        self.book = program_descriptor(self.program, self.registers)
         return plan_places(run_program, self.book)
 
     def run(self, q: Integers, qd: Integers, qdd: Integers, tau: Integers, counts: Integers) -> bool:

@@ -25,7 +25,7 @@ from bddtorque.base.jit import DISABLE_JIT
 from bddtorque.evaluate import team_kernel as kernel
 from bddtorque.evaluate.atomics import other_cores, yielding_function
 from bddtorque.evaluate.list_building import processor_lists
-from bddtorque.evaluate.machine import program_book, run_program
+from bddtorque.evaluate.machine import program_descriptor, run_program
 from bddtorque.evaluate.operations import Costs
 from bddtorque.evaluate.pointers import array_at, entry
 from bddtorque.evaluate.processor_lists import LINE, ProcessorLists
@@ -173,7 +173,7 @@ def _book(lists: ProcessorLists, threads: int) -> tuple[Integers, Integers, Inte
     shared = space[skipped : skipped + first_slot + lists.slots]
     shared[first_slot + lists.one] = 1
     slots = shared[first_slot:]
-    inputs = program_book(lists.program, len(slots), slots.ctypes.data)
+    inputs = program_descriptor(lists.program, len(slots), slots.ctypes.data)
     arrays = (shared, slots, lists.code, lists.starts, lists.operands, lists.torques, inputs, *lists.program)
     book = np.zeros(kernel.BOOK, dtype=np.int64)
     numbers = (processors, threads, yielding_function(), first_list, first_note)

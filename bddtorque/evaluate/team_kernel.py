@@ -90,7 +90,7 @@ def go_on(book: Any, processor: Any, note: Any, epoch: Any, patience: Any) -> bo
             total, mask = code[place, 7], (np.int64(1) << code[place, 6]) - 1
             for sign in (1, -1):
                 total += sign * look_up(
-                    own.blocks, own.values, own.rules, own.positions, own.successors, own.roots, own.steps,
+                    own.blocks, own.values, own.positions, own.successors, own.roots,
                     code[place, 4], (left + sign * right) & mask,
                 )  # fmt: skip
             slots[target] = total
@@ -105,8 +105,7 @@ def go_on(book: Any, processor: Any, note: Any, epoch: Any, patience: Any) -> bo
                     total = np.int64(0)
             if op == WALK:
                 total = look_up(
-                    own.blocks, own.values, own.rules, own.positions, own.successors, own.roots, own.steps,
-                    code[place, 4], index,
+                    own.blocks, own.values, own.positions, own.successors, own.roots, code[place, 4], index,
                 )  # fmt: skip
             elif op == CLAMP:
                 total = min(max(total >> code[place, 4], code[place, 5]), code[place, 6])

@@ -18,6 +18,8 @@ MOST_INPUT_BITS = 26
 MOST_OUTPUT_BITS = 62
 
 IntegerArray = npt.NDArray[np.signedinteger[Any]]
+Int16Array = npt.NDArray[np.int16]
+Int32Array = npt.NDArray[np.int32]
 
 
 def frozen(array: npt.ArrayLike, dtype: npt.DTypeLike) -> IntegerArray:

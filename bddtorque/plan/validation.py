@@ -9,8 +9,8 @@ import numpy.typing as npt
 
 from bddtorque.base.errors import BddTorqueError
 from bddtorque.base.jit import njit
-from bddtorque.plan.consing import MOST_NODES, Int16Array, Int32Array
-from bddtorque.plan.table import MOST_INPUT_BITS, MOST_OUTPUT_BITS, IntegerArray
+from bddtorque.plan.diagram_memory import MAX_NODES
+from bddtorque.plan.table import MOST_INPUT_BITS, MOST_OUTPUT_BITS, Int16Array, Int32Array, IntegerArray
 
 BoolArray = npt.NDArray[np.bool_]
 
@@ -62,7 +62,7 @@ def check_arrays(
             raise BddTorqueError(
                 f"diagram: {name} must be integers in one dimension, not {array.dtype} of shape {array.shape}"
             )
-    if not len(level) == len(low) == len(high) or not 1 <= len(level) <= MOST_NODES:
+    if not len(level) == len(low) == len(high) or not 1 <= len(level) <= MAX_NODES:
         raise BddTorqueError(
             f"diagram: level, low and high must be equally long, with the constant at least 1, "
             f"not {len(level)}, {len(low)}, {len(high)}"

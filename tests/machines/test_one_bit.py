@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from papers.one_bit import OUTPUT, one_bit_program
 from papers.word_wide import bit_test_program, table_program, word_test_program
 
-from bddtorque.plan.bdd import build
 from bddtorque.plan.forms.bits import Bits
+from bddtorque.plan.reduction import build
 from bddtorque.plan.table import Table
 
 

@@ -11,10 +11,10 @@ from strategies import random_robot
 
 import bddtorque as bt
 from bddtorque.model.model import Model
-from bddtorque.plan.bdd import build
 from bddtorque.plan.blocks import Block, ProductBlock, SquareBlock
 from bddtorque.plan.forms import BIT_FORMS, FORMS
 from bddtorque.plan.plan import Plan
+from bddtorque.plan.reduction import build
 from bddtorque.plan.reference import run_plan
 from bddtorque.plan.tabulate import tabulate
 from bddtorque.plan.wires import Input, Output, Product

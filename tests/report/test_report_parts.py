@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from report_pages import compiled, read, written
 
 import bddtorque as bt
-from bddtorque.plan.bdd import build
 from bddtorque.plan.forms import FORMS
+from bddtorque.plan.reduction import build
 from bddtorque.plan.table import Table
 from bddtorque.report.arm_picture import HALF_HEIGHT, HALF_WIDTH, LETTER, LINE, LINK, ROOM, arm_picture, clearance
 from bddtorque.report.diagram_picture import drawable_part
