@@ -50,14 +50,14 @@ from bddtorque.words import Formats
 
 Integers = npt.NDArray[np.int64]
 
-MOST_WIRES = 2_000
+MAX_WIRES = 2_000
 """Of a plan in words that runs as code of its own by default: about a minute to compile, once. Arms of six and seven
 joints have 350 to 530."""
-MOST_REGISTERS = 1 << 14
+MAX_REGISTERS = 1 << 14
 """Wires of a plan that are held on the stack; those of a larger one have memory of their own."""
 _WORD, _empty = np.dtype(np.int64), np.empty  # found at once
 NOTHING = np.empty(0, dtype=np.int64)
-FEWEST_STATES = 512
+MIN_STATES = 512
 """Of a piece: handing a piece to a thread costs some 20 µs, which fewer states of a small arm would not make good."""
 
 
@@ -150,7 +150,7 @@ class Interpreted:
 
     def run(self, q: Integers, qd: Integers, qdd: Integers, tau: Integers, counts: Integers) -> bool:
         """Run N states."""
-        if DISABLE_JIT or self.registers > MOST_REGISTERS:
+        if DISABLE_JIT or self.registers > MAX_REGISTERS:
             run_states(self.program, q, qd, qdd, tau, np.empty(self.registers, dtype=np.int64), counts)
             return True
         return batch_call()(q, qd, qdd, tau, self.places, counts, NOTHING) == COUNTED
@@ -163,7 +163,7 @@ class Interpreted:
 
     def single(self, common: Sequence[npt.NDArray[Any]], stops: int) -> Single | None:
         """Return the compiled calls for single states."""
-        if self.registers > MOST_REGISTERS:
+        if self.registers > MAX_REGISTERS:
             return None
         return plan_single(self.places, (self.book, *self.program), common, stops)
 
@@ -230,14 +230,14 @@ class Compiled:
 
 
 def runs_straight(plan: AnyPlan) -> bool:
-    """Whether a plan runs as code of its own unless somebody asks for a form: see `MOST_WIRES`.
+    """Whether a plan runs as code of its own unless somebody asks for a form: see `MAX_WIRES`.
 
     Where many models run a few states each, as in tests, compiling costs more than it saves: the environment variable
     ``BDDTORQUE_STRAIGHT`` can be set to ``off``. Plans for other targets than tables have no other form. The words are
     the same.
     """
     off = os.environ.get("BDDTORQUE_STRAIGHT", "").strip().lower() in ("off", "0", "no")
-    return plan.target != "tables" or (len(plan.wires) <= MOST_WIRES and not off)
+    return plan.target != "tables" or (len(plan.wires) <= MAX_WIRES and not off)
 
 
 class Spread:
@@ -278,7 +278,7 @@ class Spread:
         return told
 
 
-def pieces(states: int, threads: int, fewest: int = FEWEST_STATES) -> list[slice]:
+def pieces(states: int, threads: int, fewest: int = MIN_STATES) -> list[slice]:
     """Return at most `threads` pieces of almost equal length that cover the states, none shorter than `fewest`."""
     count = max(1, min(threads, states // fewest))
     ends = [states * k // count for k in range(count + 1)]

@@ -182,7 +182,7 @@ def _inputs(model: Any) -> list[Any]:
 def _words(model: Any, kind: str) -> Any:
     given = _inputs(model)
     if isinstance(model.source, RobotSource):
-        return model.evaluator(kind, "chosen" if kind == "words" else None).torque_words(*given)
+        return model.evaluator(kind, "dense" if kind == "words" else None).torque_words(*given)
     return model.evaluator(kind).words(*given[0].T)
 
 
