@@ -15,7 +15,7 @@ from bddtorque.plan.float_plan import FloatPlan
 from bddtorque.plan.forms import FORMS, make_form
 from bddtorque.plan.integer_widths import wide_operations
 from bddtorque.plan.wires import Product
-from bddtorque.targets.tables.choosing import Choice, choose_forms
+from bddtorque.targets.tables.choosing import FormChoice, choose_forms
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -250,7 +250,7 @@ def show_function(model: Model, notes: Sequence[str], path: Path) -> None:
         show()
 
 
-def chosen_forms(model: Model, budget: int | None = None) -> list[Choice]:
+def chosen_forms(model: Model, budget: int | None = None) -> list[FormChoice]:
     """Return the form of each block that the evaluator ``words`` takes: the least cost within `budget` bytes.
 
     By default the budget is that of the model's spec.
@@ -259,7 +259,7 @@ def chosen_forms(model: Model, budget: int | None = None) -> list[Choice]:
     return choose_forms(model.tables, orders, model.spec.memory if budget is None else budget)
 
 
-def choice_figures(choices: list[Choice]) -> list[dict[str, Any]]:
+def choice_figures(choices: list[FormChoice]) -> list[dict[str, Any]]:
     """Return the chosen form of each block and the candidates it was chosen from, as plain data."""
     return [
         {
@@ -272,7 +272,7 @@ def choice_figures(choices: list[Choice]) -> list[dict[str, Any]]:
     ]
 
 
-def choice_table(choices: list[Choice]) -> Table:
+def choice_table(choices: list[FormChoice]) -> Table:
     """Return the chosen form of each block, what it costs, and why it was chosen."""
     columns = (">block", "|form", ">bytes", ">loads", ">dependent", "|time", "why")
     table = plain_table("Forms that the evaluator words takes", *columns)
@@ -285,7 +285,7 @@ def choice_table(choices: list[Choice]) -> Table:
     return table
 
 
-def constant_sequence(model: Model, choices: list[Choice]) -> tuple[bool, str]:
+def constant_sequence(model: Model, choices: list[FormChoice]) -> tuple[bool, str]:
     """Say whether the evaluator ``words`` does the same integer operations whatever the state, and why (not)."""
     if model.plan.target == "float":
         return False, "target 'float' promises none"

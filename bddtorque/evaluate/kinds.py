@@ -7,7 +7,7 @@ from typing import Literal, get_args
 from bddtorque.base.errors import BddTorqueError, not_among, unknown
 from bddtorque.base.processors import usable_processors
 from bddtorque.evaluate.runners import Compiled, Interpreted, Runnable, Runner, Spread, runs_straight
-from bddtorque.evaluate.team import Team, choose_spreading
+from bddtorque.evaluate.shared_state import SharedStateRunner, choose_spreading
 from bddtorque.plan.float_plan import plan_in_words
 from bddtorque.plan.forms import BIT_FORMS
 
@@ -53,5 +53,5 @@ def make_runner(arm: Runnable, kind: str, form: str, spread: SpreadBy, processor
         return runner
     threads = min(processors, usable_processors())
     if spread != "states" and isinstance(runner, Interpreted):
-        return Team(runner, arm, choose_spreading(arm, form, spread, processors), threads)
+        return SharedStateRunner(runner, arm, choose_spreading(arm, form, spread, processors), threads)
     return Spread(runner, threads)

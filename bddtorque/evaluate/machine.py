@@ -33,7 +33,7 @@ from bddtorque.words.kernels import half_up_shift
 Array = Any
 """Integer arrays; Numba knows which."""
 PROGRAM = 2
-"""Where the program begins in the book of `run_program`."""
+"""Place at which the program begins in the descriptor of `run_program`."""
 LARGEST = np.int64(2**63 - 1)
 """Keeps magnitudes and shifts within 63 bits, so that loops end whatever a plan promised of its words."""
 
@@ -129,16 +129,16 @@ def run_states(program: Program, q: Array, qd: Array, qdd: Array, tau: Array, re
 
 
 @inlined
-def program_at(book: Array, place: Any) -> Program:
-    """Return the program whose arrays lie where a book says from a place on: an address and a length for each."""
+def program_at(descriptor: Array, place: Any) -> Program:
+    """Return the program whose arrays lie where a descriptor says from a place on: an address and a length for each."""
     return Program(
-        array_at(book[place], (book[place + 1], COLUMNS), np.int64),
-        array_at(book[place + 2], (book[place + 3], 3), np.int64),
-        array_at(book[place + 4], (book[place + 5], BLOCK_COLUMNS), np.int64),
-        array_at(book[place + 6], (book[place + 7],), np.int32),
-        array_at(book[place + 8], (book[place + 9],), np.int8),
-        array_at(book[place + 10], (book[place + 11],), np.uint32),
-        array_at(book[place + 12], (book[place + 13],), np.int32),
+        array_at(descriptor[place], (descriptor[place + 1], COLUMNS), np.int64),
+        array_at(descriptor[place + 2], (descriptor[place + 3], 3), np.int64),
+        array_at(descriptor[place + 4], (descriptor[place + 5], BLOCK_COLUMNS), np.int64),
+        array_at(descriptor[place + 6], (descriptor[place + 7],), np.int32),
+        array_at(descriptor[place + 8], (descriptor[place + 9],), np.int8),
+        array_at(descriptor[place + 10], (descriptor[place + 11],), np.uint32),
+        array_at(descriptor[place + 12], (descriptor[place + 13],), np.int32),
     )
 
 
@@ -152,10 +152,10 @@ def program_descriptor(program: Program, registers: int, address: int = 0) -> Ar
 
 
 @uncounted
-def run_program(q: Array, qd: Array, qdd: Array, tau: Array, book: Array, counts: Array) -> None:
-    """Run N states of the program in a book."""
-    registers = array_at(book[1] if book[1] else space_of(book[0]), (book[0],), np.int64)
-    run_states(program_at(book, PROGRAM), q, qd, qdd, tau, registers, counts)
+def run_program(q: Array, qd: Array, qdd: Array, tau: Array, descriptor: Array, counts: Array) -> None:
+    """Run N states of the program in a descriptor."""
+    registers = array_at(descriptor[1] if descriptor[1] else space_of(descriptor[0]), (descriptor[0],), np.int64)
+    run_states(program_at(descriptor, PROGRAM), q, qd, qdd, tau, registers, counts)
 
 
 @inlined

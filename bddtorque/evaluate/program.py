@@ -51,7 +51,7 @@ Array = npt.NDArray[Any]
 
 
 class Program(NamedTuple):
-    """What the kernel reads; Numba takes it as it is.
+    """Arrays that the kernel reads; Numba takes the tuple as it is.
 
     Attributes
     ----------

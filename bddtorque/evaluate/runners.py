@@ -1,7 +1,7 @@
 """What runs a plan: `Interpreted` under the one precompiled kernel, `Compiled` as code of its own, `Spread` in threads.
 
 States do not depend on each other and the kernels release the GIL, so that threads of one process share all tables and
-copy nothing. Several processors on a *single* state: `bddtorque.evaluate.team`.
+copy nothing. Several processors on a *single* state: `bddtorque.evaluate.shared_state`.
 """
 
 from __future__ import annotations
@@ -50,9 +50,6 @@ from bddtorque.words import Formats
 
 Integers = npt.NDArray[np.int64]
 
-MAX_WIRES = 2_000
-"""Of a plan in words that runs as code of its own by default: about a minute to compile, once. Arms of six and seven
-joints have 350 to 530."""
 MAX_REGISTERS = 1 << 14
 """Wires of a plan that are held on the stack; those of a larger one have memory of their own."""
 _WORD, _empty = np.dtype(np.int64), np.empty  # found at once
@@ -145,8 +142,8 @@ class Interpreted:
     @cached_property
     def places(self) -> Integers:
         """How `places` of compiled calls begin."""
-        self.book = program_descriptor(self.program, self.registers)
-        return plan_places(run_program, self.book)
+        self.descriptor = program_descriptor(self.program, self.registers)
+        return plan_places(run_program, self.descriptor)
 
     def run(self, q: Integers, qd: Integers, qdd: Integers, tau: Integers, counts: Integers) -> bool:
         """Run N states."""
@@ -165,7 +162,7 @@ class Interpreted:
         """Return the compiled calls for single states."""
         if self.registers > MAX_REGISTERS:
             return None
-        return plan_single(self.places, (self.book, *self.program), common, stops)
+        return plan_single(self.places, (self.descriptor, *self.program), common, stops)
 
     def compiled_later(self) -> dict[str, Callable[[], Any]]:
         """Return what batches have compiled."""
@@ -230,14 +227,14 @@ class Compiled:
 
 
 def runs_straight(plan: AnyPlan) -> bool:
-    """Whether a plan runs as code of its own unless somebody asks for a form: see `MAX_WIRES`.
+    """Tell whether a plan runs as code of its own unless somebody asks for a form.
 
     Where many models run a few states each, as in tests, compiling costs more than it saves: the environment variable
     ``BDDTORQUE_STRAIGHT`` can be set to ``off``. Plans for other targets than tables have no other form. The words are
     the same.
     """
     off = os.environ.get("BDDTORQUE_STRAIGHT", "").strip().lower() in ("off", "0", "no")
-    return plan.target != "tables" or (len(plan.wires) <= MAX_WIRES and not off)
+    return plan.target != "tables" or not off
 
 
 class Spread:

@@ -19,7 +19,7 @@ import numpy as np
 from bddtorque.dynamics.graph import Op
 from bddtorque.dynamics.robot_trace import trace_torques
 from bddtorque.dynamics.terms import Terms, terms_of
-from bddtorque.evaluate.scheduling import Task, joined_tasks, list_schedule, longest_path
+from bddtorque.evaluate.scheduling import TimedTask, joined_tasks, list_schedule, longest_path
 from bddtorque.machines.classics.horn_raibert import robot_arithmetic_graph, table_entries
 from bddtorque.machines.cost_model import CostModel, Machine, by_operations, messages_of, unsupported
 from bddtorque.machines.fijany.fijany_torques import array_torques
@@ -79,7 +79,7 @@ def luh_lin(robot: Robot, costs: CostModel) -> Machine:
     return Machine("Luh-Lin", "word", n, time, time, n, messages_of(tasks, place))
 
 
-def variable_tasks(robot: Robot, costs: CostModel) -> list[Task]:
+def variable_tasks(robot: Robot, costs: CostModel) -> list[TimedTask]:
     """Return the variables of LAT Table 2 as tasks, each bound to its joint, customised to the arm.
 
     Components that no torque depends on cost nothing: the other recursions here do not compute them either.
@@ -97,7 +97,7 @@ def variable_tasks(robot: Robot, costs: CostModel) -> list[Task]:
     for each in program:
         took = sum(price.get(tracer.nodes[node].op, 0.0) for node in made[each.result] if node in used)
         needs = tuple(name for name in each.operands if name in made)
-        tasks.append(Task(each.result, took, needs, each.link - 1))
+        tasks.append(TimedTask(each.result, took, needs, each.link - 1))
     return list(joined_tasks(tasks, {each.result: f"{each.group}[{each.link}]" for each in program}))
 
 

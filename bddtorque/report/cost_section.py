@@ -18,7 +18,7 @@ from bddtorque.plan.table import Table
 from bddtorque.report.markup import Markup, details, element, table
 from bddtorque.spec.chips import chips
 from bddtorque.targets.integer.integer_cost import plan_cycles
-from bddtorque.targets.tables.choosing import Choice, candidate, choose_forms
+from bddtorque.targets.tables.choosing import FormChoice, candidate, choose_forms
 
 
 def costs_section(model: Model, told: Progress) -> Markup:
@@ -85,7 +85,7 @@ def block_forms(words: Table, diagram: Diagram) -> dict[str, Candidate | None]:
     return forms
 
 
-def _forms(forms: Sequence[tuple[Mapping[str, Candidate | None], Choice]]) -> Markup:
+def _forms(forms: Sequence[tuple[Mapping[str, Candidate | None], FormChoice]]) -> Markup:
     rows = [
         [f"b{k}", *(_form(each[name], name == choice.form.name, choice.reason) for name in FORMS)]
         for k, (each, choice) in enumerate(forms)

@@ -1,4 +1,4 @@
-"""What every lowered form of a block offers, and the check that each must pass."""
+"""`Form`, the interface of every lowered form of a block, and the check that each must pass."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Form(FrozenArrays, ABC):
 
     name: ClassVar[str]
     constant: ClassVar[bool]
-    """Whether every input takes the same operations, in the same order."""
+    """True if every input takes the same operations, in the same order."""
 
     @property
     def arithmetic(self) -> int:

@@ -18,15 +18,15 @@ from bddtorque.targets.tables.cost import word_bounds
 
 
 @dataclass(frozen=True)
-class Choice:
-    """What a block is evaluated in."""
+class FormChoice:
+    """A block in the form chosen for it."""
 
     form: Form  # the block, lowered
     candidates: tuple[Candidate, ...]  # the forms that were made, what each costs, and why one was chosen
 
     @property
     def reason(self) -> str:
-        """Why the form was chosen."""
+        """Reason for the choice."""
         return next(each.reason for each in self.candidates if each.chosen)
 
 
@@ -34,7 +34,7 @@ def choose_forms(
     tables: Sequence[Table],
     orders: Sequence[tuple[int, ...] | None],
     budget: int | None = None,
-) -> list[Choice]:
+) -> list[FormChoice]:
     """Return each table in the form of least cost, all forms together within `budget` bytes if there is one.
 
     `orders` has the variables at the levels of each block's diagrams. Raise `BddTorqueError` if not even the smallest
@@ -47,7 +47,7 @@ def choose_forms(
         made = [contenders(table, order, everything=True) for table, order in pairs]
     picked = pick([[candidate(form) for form in found.values()] for found in made], budget)
     return [
-        Choice(found[next(each.name for each in candidates if each.chosen)], tuple(candidates))
+        FormChoice(found[next(each.name for each in candidates if each.chosen)], tuple(candidates))
         for found, candidates in zip(made, picked, strict=True)
     ]
 
