@@ -81,8 +81,7 @@ class Evaluator:
         For ``"words"`` and ``"parallel"``: ``"straight"`` (code generated for this plan, by far the fastest once it is
         compiled) or ``"dense"`` (the tables as they are, read by a precompiled kernel). The default is straight; it is
         dense when the environment sets ``BDDTORQUE_STRAIGHT=off``. For ``"bits"``: ``"lockstep"`` (all output bits of
-        a block side by side) or
-        ``"bits"`` (one after another); ``"parallel"`` takes these too.
+        a block side by side) or ``"bits"`` (one after another); ``"parallel"`` takes these too.
     on_range
         What to do with numbers out of range. ``"warn"``: clamp and count them; the first gives a `ClampWarning` that
         names its joint and range. ``"saturate"``: the same without a warning. ``"raise"``: reject floats out of range.
