@@ -35,7 +35,7 @@ RANGE = 400.0
 """N·m, of the torque words: ±200 as in the paper."""
 STATES = 500_000
 REPEATS = 5
-SHOWN = {"bits": ":", "lockstep": "-.", "multi_terminal": "--", "dense": "-"}
+SHOWN = {"bits": ":", "lockstep": "-.", "dense": "-"}
 """Forms that are run, and how each is drawn."""
 TESTS = {5: 4.87, 6: 3.09, 7: 2.82, 8: 2.26}
 """Bit tests of the cascade over those of the direct table, by W."""

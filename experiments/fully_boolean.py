@@ -16,7 +16,7 @@ import numpy as np
 from reporting import Check, arguments, at_most, finish, save_figure, show_table, write_csv
 
 import bddtorque as bt
-from bddtorque.plan.forms import FORMS
+from bddtorque.plan.forms import make_form
 from bddtorque.plan.reduction import reduce
 from bddtorque.plan.table import Table
 from bddtorque.spec import load_spec
@@ -67,7 +67,7 @@ def full(r: int) -> dict[str, object]:
     index = np.random.default_rng(r).integers(0, 1 << (WORDS * r), STATES)
     times = {}
     for name in ("bits", "dense"):
-        forms = [FORMS[name].from_table(table, diagram.order) for table, diagram in zip(tables, diagrams, strict=True)]
+        forms = [make_form(name, table, diagram) for table, diagram in zip(tables, diagrams, strict=True)]
         times[name] = timed(lambda forms=forms: [form.walk(index) for form in forms], STATES)
     error = max(float(np.abs(table.values - units[:, j]).max()) for j, table in enumerate(tables))
     return {

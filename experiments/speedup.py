@@ -30,8 +30,8 @@ from bddtorque.base.processors import usable_processors
 from bddtorque.compiler.robot_draft import draft_of_robot
 from bddtorque.dynamics.robot_trace import trace_torques
 from bddtorque.evaluate.building import operations_of
-from bddtorque.evaluate.operations import BIT_SERIAL, WORD_STEPS, Costs, output_owner
-from bddtorque.evaluate.scheduling import Task, list_schedule, longest_path
+from bddtorque.evaluate.operations import BIT_SERIAL, WORD_STEPS, StepCosts, output_owner
+from bddtorque.evaluate.scheduling import TimedTask, list_schedule, longest_path
 from bddtorque.evaluate.spreading import Spreading, delayed, spread_bits, spread_terms
 from bddtorque.spec.loading import spec_and_robot
 from machines.comparison import lathrop, luh_lin, newton_euler, speculative
@@ -95,7 +95,7 @@ def literature(robot: bt.Robot, costs: CostModel) -> list[Point]:
     return points
 
 
-def cost_models(b: int) -> tuple[tuple[str, Costs, CostModel], ...]:
+def cost_models(b: int) -> tuple[tuple[str, StepCosts, CostModel], ...]:
     """Return word steps and bit steps: of tables, and of recursions, to which table loads are free."""
     free = {"load": 0.0, "load_bit": 0.0}
     return (
@@ -106,7 +106,7 @@ def cost_models(b: int) -> tuple[tuple[str, Costs, CostModel], ...]:
 
 def scheduled_recursion(robot: bt.Robot, costs: CostModel, counts: list[int]) -> list[Point]:
     """Return Newton-Euler, customised, with every scalar operation scheduled."""
-    tasks: list[Task] = tasks_of_graph(trace_torques(robot), costs.of_graph())
+    tasks: list[TimedTask] = tasks_of_graph(trace_torques(robot), costs.of_graph())
     serial = sum(task.duration for task in tasks)
     return [Point("Newton-Euler, scheduled", P, list_schedule(tasks, P).makespan, serial) for P in counts]
 
@@ -126,7 +126,7 @@ def word_bits(arm: str) -> int:
     return int(median(plan.bits_of(k) for k in range(len(plan.wires))))
 
 
-def spread(model: bt.Model, costs: Costs) -> dict[str, list[Spreading]]:
+def spread(model: bt.Model, costs: StepCosts) -> dict[str, list[Spreading]]:
     """Return both ways of spreading, for P up to one processor an output bit, and up to one a summand."""
     operations = operations_of(model.plan, model.diagrams, costs)
     walks = sum(each.kind == "walk" for each in operations)
@@ -318,7 +318,9 @@ def main() -> None:
                 "walks": sum(each.kind == "walk" for each in operations),
                 "additions": sum(each.kind != "walk" for each in operations),
                 "stages": int(
-                    longest_path([Task(each.name, float(each.tests > 0), each.predecessors) for each in operations])
+                    longest_path(
+                        [TimedTask(each.name, float(each.tests > 0), each.predecessors) for each in operations]
+                    )
                 ),
                 "serial steps": last.serial,
                 "longest path": last.longest,

@@ -24,7 +24,7 @@ from bddtorque.export.c_term import TermFunction
 from bddtorque.export.exporter import c_files
 from bddtorque.spec.chips import chips as known_chips
 
-FORMS = ("dense", "folded", "classes")
+FORMS = ("dense", "folded")
 """Forms of tables that are tried: the fastest that fits is shown."""
 GRAVITY = 9.81
 

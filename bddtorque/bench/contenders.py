@@ -118,9 +118,8 @@ def _own(model: Model, words: list[Words]) -> Iterator[Contender]:
     if not plan.made_of_tables:
         return
     yield _tables_only(plan, model, words)
-    for form in ("chosen", "dense"):
-        run = partial(model.evaluator("words", form).torque_words, *words)
-        yield Contender(f"program, {form} forms", run, states, True, sizes=form_sizes(model, form))
+    run = partial(model.evaluator("words", "dense").torque_words, *words)
+    yield Contender("program, dense tables", run, states, True, sizes=form_sizes(model, "dense"))
     few = [each[: max(1, states // FEW)] for each in words]
     run = partial(model.evaluator("bits").torque_words, *few)
     yield Contender("bits, diagrams walked", run, len(few[0]), True, sizes=form_sizes(model, "lockstep"))

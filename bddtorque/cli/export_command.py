@@ -74,8 +74,8 @@ def export_command(
         str,
         typer.Option(
             metavar="NAME",
-            help="Form of the tables: chosen (the least cost within --flash), dense, folded, classes, radix64, "
-            "radix16, radix4, edge_valued, multi_terminal or bits; ifs: code in their place, a branch per node.",
+            help="Form of the tables: chosen (the least cost within --flash), dense, folded, edge_valued "
+            "or bits; ifs: code in their place, a branch per node.",
         ),
     ] = "chosen",
     flash: Annotated[

@@ -11,11 +11,10 @@ from bddtorque.base.errors import BddTorqueError
 from bddtorque.base.sizes import bits_text, counted
 from bddtorque.cli.console import grid, plain_table, show
 from bddtorque.plan.blocks import output_format
-from bddtorque.plan.engine import CuddEngine
-from bddtorque.plan.forms import FORMS
+from bddtorque.plan.forms import FORMS, make_form
 from bddtorque.plan.integer_widths import wide_operations
 from bddtorque.plan.wires import Product
-from bddtorque.targets.tables.choosing import Choice, choose_forms
+from bddtorque.targets.tables.choosing import FormChoice, choose_forms
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -68,7 +67,7 @@ def model_lines(model: Model) -> list[tuple[str, str]]:
 
 
 def _block_lines(model: Model, figures: dict[str, Any]) -> list[tuple[str, str]]:
-    nodes = f"{counted(figures['nodes'], 'nodes')}, {decimal(figures['diagram_bytes'])}{_beyond_dd(model)}"
+    nodes = f"{counted(figures['nodes'], 'nodes')}, {decimal(figures['diagram_bytes'])}"
     return [
         ("blocks", f"{figures['blocks']:,} with {counted(figures['rows'], 'rows')} in total"),
         ("diagrams", nodes),
@@ -83,13 +82,6 @@ def _beyond_registers(plan: Plan) -> str:
         return "all in 32 bits"
     most = max(bits for _, bits in wide)
     return f"{counted(len(wide), 'products_and_sums')} of more than 32 bits, {most} at most"
-
-
-def _beyond_dd(model: Model) -> str:
-    """Return what to say of diagrams that are too large for any engine of dd."""
-    most = CuddEngine.load_limit
-    large = sum(diagram.node_count > most for diagram in model.diagrams)
-    return f"; {large} of more than {most:,} nodes, built by bddtorque without dd" if large else ""
 
 
 def compile_lines(model: Model, report: dict[str, Any]) -> list[tuple[str, str]]:
@@ -257,7 +249,7 @@ def show_function(model: Model, notes: Sequence[str], path: Path) -> None:
         show()
 
 
-def chosen_forms(model: Model, budget: int | None = None) -> list[Choice]:
+def chosen_forms(model: Model, budget: int | None = None) -> list[FormChoice]:
     """Return the form of each block that the evaluator ``words`` takes: the least cost within `budget` bytes.
 
     By default the budget is that of the model's spec.
@@ -266,7 +258,7 @@ def chosen_forms(model: Model, budget: int | None = None) -> list[Choice]:
     return choose_forms(model.tables, orders, model.spec.memory if budget is None else budget)
 
 
-def choice_figures(choices: list[Choice]) -> list[dict[str, Any]]:
+def choice_figures(choices: list[FormChoice]) -> list[dict[str, Any]]:
     """Return the chosen form of each block and the candidates it was chosen from, as plain data."""
     return [
         {
@@ -279,7 +271,7 @@ def choice_figures(choices: list[Choice]) -> list[dict[str, Any]]:
     ]
 
 
-def choice_table(choices: list[Choice]) -> Table:
+def choice_table(choices: list[FormChoice]) -> Table:
     """Return the chosen form of each block, what it costs, and why it was chosen."""
     columns = (">block", "|form", ">bytes", ">loads", ">dependent", "|time", "why")
     table = plain_table("Forms that the evaluator words takes", *columns)
@@ -292,7 +284,7 @@ def choice_table(choices: list[Choice]) -> Table:
     return table
 
 
-def constant_sequence(model: Model, choices: list[Choice]) -> tuple[bool, str]:
+def constant_sequence(model: Model, choices: list[FormChoice]) -> tuple[bool, str]:
     """Say whether the evaluator ``words`` does the same integer operations whatever the state, and why (not)."""
     if model.plan.target == "float":
         return False, "target 'float' promises none"
@@ -312,6 +304,6 @@ def constant_sequence(model: Model, choices: list[Choice]) -> tuple[bool, str]:
 def _form_bytes(model: Model, block: int, form: str) -> int | None:
     """Return the bytes of a block in a form, or None where the form does not fit."""
     try:
-        return FORMS[form].from_table(model.tables[block], model.diagrams[block].order).bytes
+        return make_form(form, model.tables[block], model.diagrams[block]).bytes
     except BddTorqueError:
         return None

@@ -15,8 +15,7 @@ from bddtorque.base.workers import Workers
 from bddtorque.plan.bdd import Diagram
 from bddtorque.plan.blocks import Block, GivenBlock, block_key, output_format
 from bddtorque.plan.bound import BlockFacts
-from bddtorque.plan.consing import MemoryLimit, memory_needed
-from bddtorque.plan.forms import Bits, check_form
+from bddtorque.plan.diagram_memory import MemoryLimit, memory_needed
 from bddtorque.plan.plan import Plan
 from bddtorque.plan.reduction import reduce
 from bddtorque.plan.table import Table, word_dtype
@@ -69,8 +68,8 @@ def _keyed(tasks: list[Task]) -> list[Task]:
 def build_block(block: Block, given: Table | None, engine: str, memory: int) -> dict[str, Any]:
     """Tabulate a block and reduce it; a pure function on plain data, for any worker.
 
-    The diagram is checked on every entry, since it is stored. Lowered forms are made and checked where they run, and
-    all of them by `verify`.
+    `reduce` checks the diagram on every entry, since it is stored. Lowered forms are made and checked where they run,
+    and all of them by `verify`.
     """
     if isinstance(block, GivenBlock) and given is not None:
         table, error = given, block.error
@@ -79,7 +78,6 @@ def build_block(block: Block, given: Table | None, engine: str, memory: int) -> 
         error = facts.error
     try:
         reduction = reduce(table, engine, memory_limit=memory)
-        check_form(Bits.from_diagram(reduction.diagram), table)
     except MemoryLimit as problem:
         raise BddTorqueError(
             f"memory: block {block_key(block)} of {sum(block.input_widths)} input bits ({_rows(block):,} rows of "

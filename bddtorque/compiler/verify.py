@@ -28,10 +28,11 @@ from bddtorque.compiler.function_draft import draft_again
 from bddtorque.compiler.robot_draft import draft_of_robot
 from bddtorque.dynamics.graph import Op
 from bddtorque.model.model import Model, from_bytes, to_bytes
-from bddtorque.plan.bdd import build
+from bddtorque.plan.bdd import Diagram
 from bddtorque.plan.blocks import Block, GivenBlock, output_format
 from bddtorque.plan.bound import BlockFacts
-from bddtorque.plan.forms import FORMS, lower
+from bddtorque.plan.forms import FORMS, check_form, make_form
+from bddtorque.plan.reduction import check_diagram
 from bddtorque.plan.table import Table
 from bddtorque.plan.tabulate import tabulate
 from bddtorque.proof.certificate import Certificate
@@ -194,13 +195,15 @@ def check_block(block: Block, values: Any, arrays: dict[str, Any], memory: int) 
     if differs.any():
         at = int(differs.argmax())
         wrong["tables"] = f"entry {at} must be {table.values[at]}, it is {values[at]}"
-    order = tuple(int(variable) for variable in arrays["order"])
-    rebuilt = build(table, order, memory)
-    if any(not np.array_equal(array, arrays[name]) for name, array in rebuilt.arrays().items()):
-        wrong["diagrams"] = f"the reduced diagram under order {order} differs"
     try:
+        # reduced and ordered, which the arrays are checked for, it is the only diagram of its table under this order
+        diagram = Diagram.from_arrays(**arrays, signed=table.signed)
+        check_diagram(diagram, table)
         for form in FORMS:
-            lower(form, table, order, memory)
+            try:
+                check_form(make_form(form, table, diagram, memory), table)
+            except BddTorqueError as problem:
+                wrong["forms"] = str(problem)
     except BddTorqueError as problem:
-        wrong["forms"] = str(problem)
+        wrong["diagrams"] = str(problem)
     return {**wrong, "error": facts.error, "low": facts.low, "high": facts.high}

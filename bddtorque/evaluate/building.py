@@ -11,8 +11,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import count
 
-from bddtorque.evaluate.operations import WORD_STEPS, Costs, Kind, Operation, output_owner, wire_owner
-from bddtorque.evaluate.wiring import Summand, Word, copies, shifted, sources_of_bit, wrapped
+from bddtorque.evaluate.operations import WORD_STEPS, Kind, Operation, StepCosts, output_owner, wire_owner
+from bddtorque.evaluate.wiring import Summand, WordView, copies, shifted, sources_of_bit, wrapped
 from bddtorque.plan.bdd import Diagram
 from bddtorque.plan.blocks import output_format
 from bddtorque.plan.plan import Plan
@@ -20,12 +20,12 @@ from bddtorque.plan.wires import AngleSum, Input, Lookup, Output, Product, Sum
 from bddtorque.words.integer_range import Range, word_range
 
 
-def operations_of(plan: Plan, diagrams: Sequence[Diagram], costs: Costs = WORD_STEPS) -> list[Operation]:
+def operations_of(plan: Plan, diagrams: Sequence[Diagram], costs: StepCosts = WORD_STEPS) -> list[Operation]:
     """Return the operations of a plan, predecessors first, each done once; the last of each torque has its `output`.
 
     `costs` only decides which two words of a sum are added first: those that are ready first.
     """
-    builder = _Builder(plan, diagrams, costs)
+    builder = _OperationBuilder(plan, diagrams, costs)
     builder.start("", plan.read)
     for place, output in enumerate(plan.outputs):
         builder.output(place, output, builder.summands(output.parts))
@@ -33,7 +33,7 @@ def operations_of(plan: Plan, diagrams: Sequence[Diagram], costs: Costs = WORD_S
 
 
 def operations_by_terms(
-    plan: Plan, diagrams: Sequence[Diagram], owners: Mapping[int, int], costs: Costs = WORD_STEPS
+    plan: Plan, diagrams: Sequence[Diagram], owners: Mapping[int, int], costs: StepCosts = WORD_STEPS
 ) -> tuple[list[Operation], dict[str, int]]:
     """Return operations with which every processor computes its own summands by itself, and who does each.
 
@@ -41,7 +41,7 @@ def operations_by_terms(
 
     `owners`: for each wire that is a summand of a torque, the processor that computes it.
     """
-    builder = _Builder(plan, diagrams, costs)
+    builder = _OperationBuilder(plan, diagrams, costs)
     bound: dict[str, int] = {}
     partial: list[list[Summand]] = [[] for _ in plan.outputs]
     first: list[int] = [min(owners.values(), default=0)] * len(plan.outputs)
@@ -66,12 +66,12 @@ def operations_by_terms(
 
 
 @dataclass
-class _Builder:
+class _OperationBuilder:
     plan: Plan
     diagrams: Sequence[Diagram]
-    costs: Costs
+    costs: StepCosts
     operations: list[Operation] = field(default_factory=list)
-    words: dict[int, Word] = field(default_factory=dict)
+    words: dict[int, WordView] = field(default_factory=dict)
     """By wire."""
     owner: str = ""
     suffix: str = ""
@@ -92,7 +92,7 @@ class _Builder:
         match wire:
             case Input(bits=bits):
                 low, high = word_range(bits)
-                self.words[place] = Word(input=wire.name, low=low, high=high)
+                self.words[place] = WordView(input=wire.name, low=low, high=high)
             case AngleSum(bits=bits, parts=parts, constant=constant):
                 summands = [
                     each for source, factor, shift in parts for each in copies(self.words[source], factor << shift)
@@ -111,7 +111,7 @@ class _Builder:
         total = self._rounded(name, summands, output.constant, output.shift)
         self._operation(f"{name} clamped", "clamp", (total,), low=output.low, high=output.high, output=place)
 
-    def partial(self, place: int, parts: Sequence[tuple[int, int]]) -> Word:
+    def partial(self, place: int, parts: Sequence[tuple[int, int]]) -> WordView:
         """Return the sum of some summands of an output, exact."""
         self.owner = name = output_owner(place)
         return self._sum(name, self.summands(parts), 0)
@@ -120,21 +120,21 @@ class _Builder:
         """Return Σ factor·word as shifted copies of words."""
         return [each for source, factor in parts for each in copies(self.words[source], factor)]
 
-    def _rounded(self, name: str, summands: list[Summand], constant: int, shift: int) -> Word:
+    def _rounded(self, name: str, summands: list[Summand], constant: int, shift: int) -> WordView:
         """Return floor((Σ + constant)/2^shift + 1/2): half a unit goes into the constant, the shift is free."""
         half = 1 << (shift - 1) if shift else 0
         return shifted(self._sum(name, summands, constant + half), shift)
 
-    def _sum(self, name: str, summands: list[Summand], constant: int, most_bits: int = 64) -> Word:
+    def _sum(self, name: str, summands: list[Summand], constant: int, most_bits: int = 64) -> WordView:
         """Return the word of a sum: a tree of additions, always of the two words that are ready first.
 
         No more than `most_bits` low bits of it are read.
         """
         number, order = count(1), count()
         if constant or not summands:
-            summands = [*summands, (Word(constant=constant, low=constant, high=constant), 1)]
+            summands = [*summands, (WordView(constant=constant, low=constant, high=constant), 1)]
         if len(summands) == 1 and summands[0][1] < 0:  # nothing to subtract it from
-            summands = [(Word(), 1), *summands]
+            summands = [(WordView(), 1), *summands]
         waiting = [(self._time(word), next(order), word, sign) for word, sign in summands]
         heapq.heapify(waiting)
         while len(waiting) > 1:
@@ -152,7 +152,7 @@ class _Builder:
             heapq.heappush(waiting, (self._time(made), next(order), made, 1))
         return waiting[0][2]
 
-    def _look_up(self, name: str, block: int, words: Sequence[Word]) -> Word:
+    def _look_up(self, name: str, block: int, words: Sequence[WordView]) -> WordView:
         """Return the word of a look-up: one walk a bit."""
         table = self.plan.blocks[block]
         places = [
@@ -167,9 +167,9 @@ class _Builder:
             )  # fmt: skip
             found.append(self._done(made).name)
         _, signed = output_format(table)
-        return Word(tuple(found), bits_apart=True, signed=signed, low=table.low, high=table.high)
+        return WordView(tuple(found), bits_apart=True, signed=signed, low=table.low, high=table.high)
 
-    def _product(self, name: str, wire: Product) -> Word:
+    def _product(self, name: str, wire: Product) -> WordView:
         """Return the word of a product, by tables alone."""
         left, right = self.words[wire.left], self.words[wire.right]
         half = 1 << (wire.shift - 1) if wire.shift else 0
@@ -185,7 +185,7 @@ class _Builder:
                 total = self._limbs(name, wire, left, right, half)
         return replace(shifted(total, wire.shift), low=wire.low, high=wire.high)
 
-    def _limbs(self, name: str, wire: Product, left: Word, right: Word, half: int) -> Word:
+    def _limbs(self, name: str, wire: Product, left: WordView, right: WordView, half: int) -> WordView:
         """Return left·right + half: magnitudes in pieces, each pair of pieces looked up, added, and the sign."""
         limb = self.plan.blocks[wire.block].input_widths[0]
         pieces = []
@@ -206,9 +206,9 @@ class _Builder:
         return self._sum(name, [(signed, 1)], half)
 
     def _operation(
-        self, name: str, kind: Kind, operands: tuple[Word, ...], *, low: int, high: int, output: int = -1,
+        self, name: str, kind: Kind, operands: tuple[WordView, ...], *, low: int, high: int, output: int = -1,
         signs: tuple[int, ...] = (), most_bits: int = 64,
-    ) -> Word:  # fmt: skip
+    ) -> WordView:  # fmt: skip
         needed = tuple(dict.fromkeys(source for word in operands for source in word.sources))
         bits = min(Range(low, high).bits, most_bits)
         full = f"{name}{self.suffix}"
@@ -216,7 +216,7 @@ class _Builder:
             full, full, self.owner, kind, operands, needed, signs, bits=bits, low=low, high=high,
             output=output,
         )  # fmt: skip
-        return Word((self._done(made).name,), low=low, high=high)
+        return WordView((self._done(made).name,), low=low, high=high)
 
     def _done(self, operation: Operation) -> Operation:
         self.operations.append(operation)
@@ -224,5 +224,5 @@ class _Builder:
         self.ready[operation.name] = begins + self.costs.duration(operation)
         return operation
 
-    def _time(self, word: Word) -> float:
+    def _time(self, word: WordView) -> float:
         return max((self.ready[name] for name in word.sources), default=0.0)

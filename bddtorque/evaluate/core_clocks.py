@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from bddtorque.evaluate.operations import Costs, Operation
+from bddtorque.evaluate.operations import Operation, StepCosts
 from bddtorque.words.integer_range import Range
 
 
 @dataclass(frozen=True, slots=True)
-class CoreClocks(Costs):
+class CoreClocks(StepCosts):
     """Clocks of operations on a one-bit core; of a walk, those of its longest path."""
 
     def duration(self, operation: Operation) -> float:

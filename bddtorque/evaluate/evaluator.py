@@ -18,6 +18,7 @@ from bddtorque.evaluate.kinds import OnRange, SpreadBy, choose_form, make_runner
 from bddtorque.evaluate.program import QUANTITIES, Program
 from bddtorque.evaluate.range_counts import RangeCounts
 from bddtorque.evaluate.runners import Interpreted, Runnable, Spread
+from bddtorque.evaluate.shared_state import SharedStateRunner
 from bddtorque.evaluate.single import GOES_ON, LEFT, RAISES, STOPS, WARNS, One, Single, common_arrays
 from bddtorque.evaluate.state_arrays import (
     are_batches,
@@ -29,7 +30,6 @@ from bddtorque.evaluate.state_arrays import (
     state_words,
     taking_any,
 )
-from bddtorque.evaluate.team import Team
 from bddtorque.words.interface import Interface
 
 Integers = npt.NDArray[np.int64]
@@ -79,11 +79,9 @@ class Evaluator:
         in the paper. ``"parallel"``: several processors, in any of these forms.
     form
         For ``"words"`` and ``"parallel"``: ``"straight"`` (code generated for this plan, by far the fastest once it is
-        compiled), ``"chosen"`` (for each block the cheapest form within the memory budget) or one form for all blocks
-        (``"dense"``, ``"classes"``, ``"radix64"``, ...), run by a precompiled kernel. The default is straight; it is
-        chosen for plans of more than 2,000 wires, whose code would take minutes to compile, and when the environment
-        sets ``BDDTORQUE_STRAIGHT=off``. For ``"bits"``: ``"lockstep"`` (all output bits of a block side by side) or
-        ``"bits"`` (one after another); ``"parallel"`` takes these too.
+        compiled) or ``"dense"`` (the tables as they are, read by a precompiled kernel). The default is straight; it is
+        dense when the environment sets ``BDDTORQUE_STRAIGHT=off``. For ``"bits"``: ``"lockstep"`` (all output bits of
+        a block side by side) or ``"bits"`` (one after another); ``"parallel"`` takes these too.
     on_range
         What to do with numbers out of range. ``"warn"``: clamp and count them; the first gives a `ClampWarning` that
         names its joint and range. ``"saturate"``: the same without a warning. ``"raise"``: reject floats out of range.
@@ -414,7 +412,7 @@ class Evaluator:
     @property
     def program(self) -> Program:
         """The plan as plain arrays, for a kernel of your own or another process; not for the form ``"straight"``."""
-        runner = self._runner.runner if isinstance(self._runner, Spread | Team) else self._runner
+        runner = self._runner.runner if isinstance(self._runner, Spread | SharedStateRunner) else self._runner
         if not isinstance(runner, Interpreted):
             raise BddTorqueError(f"a program needs a form of blocks: the evaluator has the form '{self.form}'")
         return runner.program

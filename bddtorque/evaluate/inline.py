@@ -18,7 +18,7 @@ from numba.core import cgutils
 from numba.core.errors import TypingError
 from numba.extending import intrinsic
 
-from bddtorque.evaluate.machine import PROGRAM, program_at, program_book, run_states
+from bddtorque.evaluate.machine import PROGRAM, program_at, program_descriptor, run_states
 from bddtorque.evaluate.pointers import array_at, as_rows, given_rows
 from bddtorque.evaluate.program import Program
 
@@ -76,14 +76,14 @@ _checked: Any = intrinsic(_check)
 
 def program_kernel(program: Program, registers: int, joints: int) -> Callable[..., None]:
     """Return kernel(q, qd, qdd, tau): compiled, on integer arrays (n,) or (N, n), with nothing allocated."""
-    own = program_book(program, registers)
-    book, size, counters = own.ctypes.data, len(own), 3 * joints
+    own = program_descriptor(program, registers)
+    descriptor, size, counters = own.ctypes.data, len(own), 3 * joints
 
     def kernel(q: Any, qd: Any, qdd: Any, tau: Any) -> None:
         tau = _checked(q, qd, qdd, tau)
         if not (q.shape == qd.shape == qdd.shape == tau.shape and q.shape[-1] == joints):
             raise ValueError("kernel: arrays must have shape (n,) or (N, n), n being the number of joints")
-        places = array_at(_pointer_to(book), (size,), np.int64)
+        places = array_at(_pointer_to(descriptor), (size,), np.int64)
         scratch = array_at(stack_of(registers), (registers,), np.int64)
         counts = array_at(stack_of(counters), (3, joints), np.int64)
         rows = given_rows(q), given_rows(qd), given_rows(qdd)

@@ -7,8 +7,8 @@ from typing import Literal, get_args
 from bddtorque.base.errors import BddTorqueError, not_among, unknown
 from bddtorque.base.processors import usable_processors
 from bddtorque.evaluate.runners import Compiled, Interpreted, Runnable, Runner, Spread, runs_straight
-from bddtorque.evaluate.team import Team, choose_spreading
-from bddtorque.plan.forms import BIT_FORMS, WORD_FORMS
+from bddtorque.evaluate.shared_state import SharedStateRunner, choose_spreading
+from bddtorque.plan.forms import BIT_FORMS
 
 OnRange = Literal["warn", "saturate", "raise"]
 SpreadBy = Literal["states", "terms", "bits"]
@@ -16,11 +16,11 @@ SPREADS = get_args(SpreadBy)
 
 EVALUATORS: dict[str, tuple[str, ...]] = {
     "bits": tuple(BIT_FORMS),
-    "words": ("chosen", *WORD_FORMS, "straight"),
-    "parallel": ("chosen", *WORD_FORMS, "straight", *BIT_FORMS),
+    "words": ("dense", "straight"),
+    "parallel": ("dense", "straight", *BIT_FORMS),
 }
 """The evaluators, and the forms each can run, the first by default unless `runs_straight`. `straight` is code made for
-the one plan, `chosen` the form of least cost for each block by itself; the others are blocks' forms."""
+the one plan; the others are forms of blocks, which a precompiled kernel runs."""
 
 
 def choose_form(model: Runnable, name: str, kind: str, form: str | None, spread: str) -> str:
@@ -33,7 +33,7 @@ def choose_form(model: Runnable, name: str, kind: str, form: str | None, spread:
     if spread != "states":
         if kind != "parallel":
             raise BddTorqueError(f"spread = '{spread}' is only valid for the evaluator 'parallel'")
-        forms = (*BIT_FORMS, *(each for each in forms if each not in ("straight", *BIT_FORMS)))
+        forms = (*BIT_FORMS, "dense")
     if not model.plan.made_of_tables and (kind == "bits" or spread != "states" or form not in (None, "straight")):
         what = f"spread = '{spread}'" if spread != "states" else f"the evaluator '{kind}'"
         model.plan.require_tables(f"the form '{form}'" if form else what, name)
@@ -52,5 +52,5 @@ def make_runner(arm: Runnable, kind: str, form: str, spread: SpreadBy, processor
         return runner
     threads = min(processors, usable_processors())
     if spread != "states" and isinstance(runner, Interpreted):
-        return Team(runner, arm, choose_spreading(arm, form, spread, processors), threads)
+        return SharedStateRunner(runner, arm, choose_spreading(arm, form, spread, processors), threads)
     return Spread(runner, threads)

@@ -19,7 +19,7 @@ from bddtorque.evaluate.operations import Operation
 from bddtorque.evaluate.processor_lists import COLUMNS, KINDS, LINE, POST, SQUARES, WAIT, ProcessorLists
 from bddtorque.evaluate.program import BITS, INPUT, LOCKSTEP, Program
 from bddtorque.evaluate.spreading import Spreading
-from bddtorque.evaluate.wiring import Word
+from bddtorque.evaluate.wiring import WordView
 from bddtorque.plan.forms.lockstep import LANES
 
 Slot = tuple[str, object]
@@ -59,10 +59,10 @@ def processor_lists(spreading: Spreading, program: Program, inputs: Sequence[str
     inputs
         The names of its input words, in the order of its instructions.
     """
-    return _Lists(spreading, program).built(inputs)
+    return _ListBuilder(spreading, program).built(inputs)
 
 
-class _Lists:
+class _ListBuilder:
     """Lists in the making."""
 
     def __init__(self, spreading: Spreading, program: Program) -> None:
@@ -179,7 +179,7 @@ class _Lists:
         }
 
     def _has_one_reader_beside(self, place: int) -> bool:
-        """Whether one instruction reads what another makes, on the same processor."""
+        """Tell whether one instruction reads what another makes, on the same processor."""
         readers = self.readers.get(place, set())
         return len(readers) == 1 and self._processor(min(readers)) == self._processor(place)
 
@@ -210,7 +210,7 @@ class _Lists:
         return found
 
     def _is_whole_look_up(self, place: int) -> bool:
-        """Whether an instruction looks one word up that one other reads."""
+        """Tell whether an instruction looks one word up that one other reads."""
         each = self.instructions[place]
         whole = each.last.kind == "walk" and len(each.operations) == self.widths[each.last.word]
         return whole and len(each.last.operands) == 1 and self._has_one_reader_beside(place)
@@ -258,7 +258,7 @@ class _Lists:
             for slot, shift, factor in self._word(reader, word, needed)
         ]
 
-    def _word(self, reader: _Instruction, word: Word, needed: Set[str]) -> list[Summand]:
+    def _word(self, reader: _Instruction, word: WordView, needed: Set[str]) -> list[Summand]:
         """Return a word as a sum of slots; of bits apart only those that are needed."""
         factor = 1 << word.scale
         if word.input is not None:

@@ -15,35 +15,25 @@ from bddtorque.base.jit import inlined, merged, uncounted
 from bddtorque.evaluate.pointers import array_at, space_of
 from bddtorque.evaluate.program import (
     ANGLE_SUM,
-    BITS,
     BLOCK_COLUMNS,
-    CLASSES,
     COLUMNS,
     DENSE,
-    EDGE_VALUED,
-    FOLDED,
     INPUT,
     LIMBS,
     LOCKSTEP,
     LOOKUP,
-    MULTI_TERMINAL,
     OUTPUT,
     PRODUCT,
-    RADIX,
     SUM,
     Program,
 )
-from bddtorque.plan.forms.classes import class_place
-from bddtorque.plan.forms.edge_valued import walk_weights
-from bddtorque.plan.forms.folded import look_up_folded
 from bddtorque.plan.forms.lockstep import walk_lanes
-from bddtorque.plan.forms.radix import walk_digits
 from bddtorque.words.kernels import half_up_shift
 
 Array = Any
 """Integer arrays; Numba knows which."""
 PROGRAM = 2
-"""Where the program begins in the book of `run_program`."""
+"""Place at which the program begins in the descriptor of `run_program`."""
 LARGEST = np.int64(2**63 - 1)
 """Keeps magnitudes and shifts within 63 bits, so that loops end whatever a plan promised of its words."""
 
@@ -62,8 +52,8 @@ def run_states(program: Program, q: Array, qd: Array, qdd: Array, tau: Array, re
         Shape (3, n) int64: increased where a word was out of range.
     """
     code, operands, blocks = program.code, program.operands, program.blocks
-    values, rules = program.values, program.rules
-    positions, successors, roots, steps = program.positions, program.successors, program.roots, program.steps
+    values, positions = program.values, program.positions
+    successors, roots = program.successors, program.roots
     for state in range(q.shape[0]):
         for line in range(len(code)):
             op, target = code[line, 0], code[line, 1]
@@ -73,7 +63,7 @@ def run_states(program: Program, q: Array, qd: Array, qdd: Array, tau: Array, re
                     width = operands[k, 1]
                     index = (index << width) | (registers[operands[k, 0]] & ((np.int64(1) << width) - 1))
                 block = code[line, 4]
-                registers[target] = look_up(blocks, values, rules, positions, successors, roots, steps, block, index)
+                registers[target] = look_up(blocks, values, positions, successors, roots, block, index)
             elif op == PRODUCT:
                 left, right = registers[code[line, 2]], registers[code[line, 3]]
                 shift, block, method, size = code[line, 4], code[line, 5], code[line, 6], code[line, 7]
@@ -85,7 +75,7 @@ def run_states(program: Program, q: Array, qd: Array, qdd: Array, tau: Array, re
                         low = np.int64(0)
                         while low < 63 and b >> low:
                             index = (((a >> high) & mask) << size) | ((b >> low) & mask)
-                            piece = look_up(blocks, values, rules, positions, successors, roots, steps, block, index)
+                            piece = look_up(blocks, values, positions, successors, roots, block, index)
                             exact += piece << (high + low)
                             low += size
                         high += size
@@ -97,7 +87,7 @@ def run_states(program: Program, q: Array, qd: Array, qdd: Array, tau: Array, re
                     exact = np.int64(0)
                     for sign in (1, -1):
                         index = (left + sign * right) & mask
-                        square = look_up(blocks, values, rules, positions, successors, roots, steps, block, index)
+                        square = look_up(blocks, values, positions, successors, roots, block, index)
                         exact += sign * square
                     registers[target] = half_up_shift(exact, shift)
             elif op == INPUT:
@@ -139,22 +129,20 @@ def run_states(program: Program, q: Array, qd: Array, qdd: Array, tau: Array, re
 
 
 @inlined
-def program_at(book: Array, place: Any) -> Program:
-    """Return the program whose arrays lie where a book says from a place on: an address and a length for each."""
+def program_at(descriptor: Array, place: Any) -> Program:
+    """Return the program whose arrays lie where a descriptor says from a place on: an address and a length for each."""
     return Program(
-        array_at(book[place], (book[place + 1], COLUMNS), np.int64),
-        array_at(book[place + 2], (book[place + 3], 3), np.int64),
-        array_at(book[place + 4], (book[place + 5], BLOCK_COLUMNS), np.int64),
-        array_at(book[place + 6], (book[place + 7],), np.int32),
-        array_at(book[place + 8], (book[place + 9], 5), np.int64),
-        array_at(book[place + 10], (book[place + 11],), np.int8),
-        array_at(book[place + 12], (book[place + 13],), np.int32),
-        array_at(book[place + 14], (book[place + 15],), np.int32),
-        array_at(book[place + 16], (book[place + 17],), np.uint32),
+        array_at(descriptor[place], (descriptor[place + 1], COLUMNS), np.int64),
+        array_at(descriptor[place + 2], (descriptor[place + 3], 3), np.int64),
+        array_at(descriptor[place + 4], (descriptor[place + 5], BLOCK_COLUMNS), np.int64),
+        array_at(descriptor[place + 6], (descriptor[place + 7],), np.int32),
+        array_at(descriptor[place + 8], (descriptor[place + 9],), np.int8),
+        array_at(descriptor[place + 10], (descriptor[place + 11],), np.uint32),
+        array_at(descriptor[place + 12], (descriptor[place + 13],), np.int32),
     )
 
 
-def program_book(program: Program, registers: int, address: int = 0) -> Array:
+def program_descriptor(program: Program, registers: int, address: int = 0) -> Array:
     """Return what `run_program` reads: the number of registers and their address, if they are not to lie on the stack.
 
     Then follows where the arrays lie. The caller keeps all of them.
@@ -164,10 +152,10 @@ def program_book(program: Program, registers: int, address: int = 0) -> Array:
 
 
 @uncounted
-def run_program(q: Array, qd: Array, qdd: Array, tau: Array, book: Array, counts: Array) -> None:
-    """Run N states of the program in a book."""
-    registers = array_at(book[1] if book[1] else space_of(book[0]), (book[0],), np.int64)
-    run_states(program_at(book, PROGRAM), q, qd, qdd, tau, registers, counts)
+def run_program(q: Array, qd: Array, qdd: Array, tau: Array, descriptor: Array, counts: Array) -> None:
+    """Run N states of the program in a descriptor."""
+    registers = array_at(descriptor[1] if descriptor[1] else space_of(descriptor[0]), (descriptor[0],), np.int64)
+    run_states(program_at(descriptor, PROGRAM), q, qd, qdd, tau, registers, counts)
 
 
 @inlined
@@ -179,52 +167,26 @@ def wrapped(word: Any, bits: Any) -> Any:
 
 @merged
 def look_up(
-    blocks: Array,
-    values: Array,
-    rules: Array,
-    positions: Array,
-    successors: Array,
-    roots: Array,
-    steps: Array,
-    block: Any,
-    index: Any,
+    blocks: Array, values: Array, positions: Array, successors: Array, roots: Array, block: Any, index: Any
 ) -> Any:
     """Return the word of a block at a table index, whatever form the block is in."""
     form, first, third, fourth = blocks[block, 0], blocks[block, 1], blocks[block, 3], blocks[block, 4]
-    fifth, sixth = blocks[block, 5], blocks[block, 6]
-    word = np.int64(0)
     if form == DENSE:
-        word = np.int64(values[np.uint64(first) + np.uint64(index & third)])
-    elif form == FOLDED:
-        word = np.int64(look_up_folded(index, values, first, rules, third, fourth))
-    elif form == RADIX:
-        word = np.int64(values[np.uint64(first) + walk_digits(index, fifth, sixth, steps, third)])
-    elif form == CLASSES:
-        word = np.int64(values[np.uint64(first) + class_place(index, fifth, sixth, steps, third, fourth)])
-    elif form == LOCKSTEP:
-        count = blocks[block, 7]
-        walks = walk_lanes(index, positions, third, sixth, steps, fourth, roots, first, blocks[block, 2] - first)
-        word = signed_word(np.int64(walks) & ((np.int64(1) << count) - 1), count, fifth)
-    elif form == MULTI_TERMINAL:
-        node = fifth
-        while node >= 0:
-            side = (index >> positions[np.uint64(third + node)]) & 1
-            node = np.int64(successors[np.uint64(fourth + 2 * node + side)])
-        word = np.int64(values[np.uint64(first + ~node)])
-    elif form == EDGE_VALUED:
-        total = sixth + walk_weights(fifth, index, positions, third, successors, fourth, values, first)
-        word = np.int64(np.int32(total))  # weights are kept modulo 2^32
-    elif form == BITS:
-        count = blocks[block, 2] - first
-        one, tested, nodes, pairs = np.uint64(1), np.uint64(index), np.uint64(third), np.uint64(fourth)
-        for bit in range(count):
-            edge = np.uint64(roots[first + bit])
-            while edge > one:
-                side = (tested >> np.uint64(positions[nodes + (edge >> one)])) & one
-                edge = np.uint64(successors[pairs + ((edge & ~one) | side)]) ^ (edge & one)
-            word |= np.int64(edge) << bit
-        word = signed_word(word, count, fifth)
-    return word
+        return np.int64(values[np.uint64(first) + np.uint64(index & third)])
+    signed, count = blocks[block, 5], blocks[block, 2] - first
+    if form == LOCKSTEP:
+        levels, bits = blocks[block, 6], blocks[block, 7]
+        walks = walk_lanes(index, positions, third, levels, successors, fourth, roots, first, count)
+        return signed_word(np.int64(walks) & ((np.int64(1) << bits) - 1), bits, signed)
+    one, tested, nodes, pairs = np.uint64(1), np.uint64(index), np.uint64(third), np.uint64(fourth)
+    word = np.int64(0)
+    for bit in range(count):
+        edge = np.uint64(roots[first + bit])
+        while edge > one:
+            side = (tested >> np.uint64(positions[nodes + (edge >> one)])) & one
+            edge = np.uint64(successors[pairs + ((edge & ~one) | side)]) ^ (edge & one)
+        word |= np.int64(edge) << bit
+    return signed_word(word, count, signed)
 
 
 @inlined

@@ -1,11 +1,11 @@
-"""What a counted machine does: walks through diagrams, one an output bit, and additions of two words."""
+"""Operations of a counted machine: walks through diagrams, one an output bit, and additions of two words."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Literal
 
-from bddtorque.evaluate.wiring import Word
+from bddtorque.evaluate.wiring import WordView
 
 Kind = Literal["walk", "add", "magnitude", "sign", "clamp"]
 """`walk`: one output bit of a look-up. `add`: two words. `magnitude`: |word|. `sign`: the first word, negated where the
@@ -32,7 +32,7 @@ class Operation:
     word: str  # the word that its result is, or is a bit of: bits of one word go in one message
     owner: str  # the wire ("w13") or output ("y1", both from 0) that it belongs to
     kind: Kind  # see `Kind`
-    operands: tuple[Word, ...]  # the words it reads
+    operands: tuple[WordView, ...]  # the words it reads
     predecessors: tuple[str, ...]  # the operations that must be done before
     signs: tuple[int, ...] = ()  # for `add`: 1 or −1 an operand
     # block, bit: for `walk`: which diagram, and which of its output bits
@@ -48,8 +48,8 @@ class Operation:
 
 
 @dataclass(frozen=True, slots=True)
-class Costs:
-    """How long operations take, in steps."""
+class StepCosts:
+    """Durations of operations, in steps."""
 
     test: float = 1.0  # one test of a bit
     addition: float = 1.0  # one addition of two words, however wide
@@ -62,7 +62,7 @@ class Costs:
         return self.addition + self.addition_bit * operation.bits
 
 
-WORD_STEPS = Costs()
+WORD_STEPS = StepCosts()
 """A test and an addition are one step each: processors with an adder as wide as a word."""
-BIT_SERIAL = Costs(addition=0.0, addition_bit=1.0)
+BIT_SERIAL = StepCosts(addition=0.0, addition_bit=1.0)
 """A test is one step, an addition as many as its result has bits: processors of a single bit."""

@@ -35,7 +35,7 @@ Integers = npt.NDArray[np.int64]
 
 
 class ProcessorLists(NamedTuple):
-    """What compiled code reads.
+    """Arrays that compiled code reads.
 
     Attributes
     ----------

@@ -14,15 +14,10 @@ stands in `operands`, rows of three.
 A product that has one table of both its words is a LOOKUP. A block is a row as well: its form, and where its arrays
 begin and end (or what else is to be known of it) in pools that all blocks share.
 
-    form            a         b         c              d           e           f            g
-    DENSE           values    end       mask
-    FOLDED          values    end       rules          end
-    MULTI_TERMINAL  values    end       positions      successors  root
-    EDGE_VALUED     values    end       positions      successors  root        offset
-    RADIX           values    end       steps          -           input bits  digit bits
-    CLASSES         values    end       steps: rows    columns     row bits    column bits
-    BITS            roots     end       positions      successors  signed
-    LOCKSTEP        roots     end       positions      steps       signed      input bits   output bits
+    form      a       b    c          d           e       f           g
+    DENSE     values  end  mask
+    BITS      roots   end  positions  successors  signed
+    LOCKSTEP  roots   end  positions  successors  signed  input bits  output bits
 """
 
 from __future__ import annotations
@@ -34,17 +29,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bddtorque.base.errors import BddTorqueError
-from bddtorque.plan.forms import (
-    Bits,
-    Classes,
-    Dense,
-    EdgeValued,
-    Folded,
-    Form,
-    Lockstep,
-    MultiTerminal,
-    Radix,
-)
+from bddtorque.plan.forms import Bits, Dense, Form, Lockstep
 from bddtorque.plan.plan import Plan
 from bddtorque.plan.wires import AngleSum, Input, Lookup, Product, Sum
 from bddtorque.words.formats import limits
@@ -54,25 +39,19 @@ INPUT, ANGLE_SUM, LOOKUP, PRODUCT, SUM, OUTPUT = range(6)
 METHODS = ("limbs", "squares")
 LIMBS, SQUARES = range(2)
 COLUMNS = 9
-DENSE, FOLDED, MULTI_TERMINAL, BITS, LOCKSTEP, EDGE_VALUED, RADIX, CLASSES = range(8)
+DENSE, BITS, LOCKSTEP = range(3)
 BLOCK_COLUMNS = 8
 QUANTITIES = ("q", "qd", "qdd")
 
-POOLS: dict[str, Any] = {
-    "values": np.int32,
-    "rules": np.int64,
-    "positions": np.int8,
-    "successors": np.int32,
-    "roots": np.int32,
-    "steps": np.uint32,
-}
+POOLS: dict[str, Any] = {"values": np.int32, "positions": np.int8, "successors": np.uint32, "roots": np.int32}
+"""The pools, and the type of each."""
 
 Integers = npt.NDArray[np.int64]
 Array = npt.NDArray[Any]
 
 
 class Program(NamedTuple):
-    """What the kernel reads; Numba takes it as it is.
+    """Arrays that the kernel reads; Numba takes the tuple as it is.
 
     Attributes
     ----------
@@ -83,28 +62,22 @@ class Program(NamedTuple):
     blocks
         (blocks, 8) int64: form and where its arrays lie in the pools below.
     values
-        int32, words (entries of tables, terminals) and weights of edges.
-    rules
-        (k, 5) int64, folding rules.
+        int32, entries of tables.
     positions
         int8, the bit that each node, or each level, tests.
     successors
-        int32, two a node.
+        uint32, what follows on each value of the bits tested: two edges a node, or a row a step.
     roots
         int32, where the walks of output bits begin.
-    steps
-        uint32, places to go on at: what follows in forms that walk by steps, and classes.
     """
 
     code: Integers
     operands: Integers
     blocks: Integers
     values: npt.NDArray[np.int32]
-    rules: Integers
     positions: npt.NDArray[np.int8]
-    successors: npt.NDArray[np.int32]
+    successors: npt.NDArray[np.uint32]
     roots: npt.NDArray[np.int32]
-    steps: npt.NDArray[np.uint32]
 
 
 def assemble(plan: Plan, formats: Interface, forms: Sequence[Form]) -> Program:
@@ -168,19 +141,14 @@ class _Pools:
 
     def put(self, pool: str, array: Array) -> tuple[int, int]:
         """Add an array to a pool and return where it begins and ends."""
-        self.parts[pool].append(array)
+        self.parts[pool].append(array.astype(POOLS[pool]))
         start = self.lengths[pool]
         self.lengths[pool] += len(array)
         return start, self.lengths[pool]
 
-    def start(self, pool: str, array: Array) -> int:
-        """Add an array to a pool and return where it begins."""
-        return self.put(pool, array)[0]
-
     def joined(self, pool: str) -> Array:
-        """Return one array; an empty pool keeps a few zeros, so that every address is real."""
-        parts = [np.asarray(part).reshape(-1) for part in self.parts[pool]] or [np.zeros(5, POOLS[pool])]
-        return np.ascontiguousarray(np.concatenate([part.astype(POOLS[pool]) for part in parts]))
+        """Return one array; an empty pool keeps a zero, so that every address is real."""
+        return np.concatenate(self.parts[pool] or [np.zeros(1, POOLS[pool])])
 
 
 def block_pools(forms: Sequence[Form]) -> tuple[Array, ...]:
@@ -188,46 +156,22 @@ def block_pools(forms: Sequence[Form]) -> tuple[Array, ...]:
     pools = _Pools()
     rows = [_block_row(pools, form) for form in forms]
     table = np.array([row + [0] * (BLOCK_COLUMNS - len(row)) for row in rows], dtype=np.int64)
-    joined = {name: pools.joined(name) for name in POOLS}
-    joined["rules"] = joined["rules"].reshape(-1, 5)
-    return table.reshape(-1, BLOCK_COLUMNS), *joined.values()
+    return table.reshape(-1, BLOCK_COLUMNS), *map(pools.joined, POOLS)
 
 
 def _block_row(pools: _Pools, form: Form) -> list[int]:
     """Put the arrays of a form into the pools and return what the kernel must know of them."""
     match form:
         case Dense(values=values):
-            return [DENSE, *pools.put("values", _held(values)), len(values) - 1]
-        case Folded():
-            return [FOLDED, *pools.put("values", _held(form.values)), *pools.put("rules", form.rules)]
-        case MultiTerminal():
-            nodes, pairs = pools.start("positions", form.positions), pools.start("successors", form.successors)
-            return [MULTI_TERMINAL, *pools.put("values", _held(form.words)), nodes, pairs, form.root]
-        case EdgeValued():
-            nodes, pairs = pools.start("positions", form.positions), pools.start("successors", form.successors)
-            _held(np.empty(0, form.dtype))
-            weights = form.weights.astype(np.int32)  # modulo 2^32, and so is their sum, which is a word again
-            return [EDGE_VALUED, *pools.put("values", weights), nodes, pairs, form.root, form.offset]
-        case Radix():
-            children = pools.start("steps", form.children)
-            return [RADIX, *pools.put("values", _held(form.words)), children, 0, form.input_bits, form.digit_bits]
-        case Classes():
-            rows = pools.start("steps", form.classes)
-            parts = (rows, rows + (1 << form.row_bits), form.row_bits, form.column_bits)
-            return [CLASSES, *pools.put("values", _held(form.words)), *parts]
-        case Bits():
-            nodes, pairs = pools.start("positions", form.positions), pools.start("successors", form.successors)
-            return [BITS, *pools.put("roots", form.roots), nodes, pairs, int(form.signed)]
-        case Lockstep():
-            levels, pairs = pools.start("positions", form.positions), pools.start("steps", form.successors)
-            sizes = (int(form.signed), len(form.positions), form.output_bits)
-            return [LOCKSTEP, *pools.put("roots", form.roots), levels, pairs, *sizes]
+            if values.dtype.itemsize > 4:
+                raise BddTorqueError(f"program: words must have at most 32 bits, got a block of {values.dtype}")
+            return [DENSE, *pools.put("values", values), len(values) - 1]
+        case Bits() | Lockstep():
+            ends = pools.put("roots", form.roots)
+            tests, follows = pools.put("positions", form.positions)[0], pools.put("successors", form.successors)[0]
+            row = [BITS, *ends, tests, follows, int(form.signed)]
+            if isinstance(form, Lockstep):
+                row = [LOCKSTEP, *row[1:], len(form.positions), form.output_bits]
+            return row
         case _:
             raise BddTorqueError(f"program: forms must be among those that the kernel knows, got '{form.name}'")
-
-
-def _held(words: Array) -> Array:
-    """Return words that 32 bits hold, or refuse them."""
-    if words.dtype.itemsize > 4:
-        raise BddTorqueError(f"program: words must have at most 32 bits, got a block of {words.dtype}")
-    return words

@@ -1,7 +1,7 @@
 """What runs a plan: `Interpreted` under the one precompiled kernel, `Compiled` as code of its own, `Spread` in threads.
 
 States do not depend on each other and the kernels release the GIL, so that threads of one process share all tables and
-copy nothing. Several processors on a *single* state: `bddtorque.evaluate.team`.
+copy nothing. Several processors on a *single* state: `bddtorque.evaluate.shared_state`.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from bddtorque.evaluate.float_straight import float_straight
 from bddtorque.evaluate.generated import plans_folder
 from bddtorque.evaluate.helping_threads import HelpingThreads
 from bddtorque.evaluate.inline import program_kernel, straight_kernel
-from bddtorque.evaluate.machine import program_book, run_program, run_states
+from bddtorque.evaluate.machine import program_descriptor, run_program, run_states
 from bddtorque.evaluate.pointers import entry
 from bddtorque.evaluate.program import Program, assemble
 from bddtorque.evaluate.single import (
@@ -50,14 +50,11 @@ from bddtorque.words.interface import Interface
 
 Integers = npt.NDArray[np.int64]
 
-MOST_WIRES = 2_000
-"""Of a plan in words that runs as code of its own by default: about a minute to compile, once. Arms of six and seven
-joints have 350 to 530."""
-MOST_REGISTERS = 1 << 14
+MAX_REGISTERS = 1 << 14
 """Wires of a plan that are held on the stack; those of a larger one have memory of their own."""
 _WORD, _empty = np.dtype(np.int64), np.empty  # found at once
 NOTHING = np.empty(0, dtype=np.int64)
-FEWEST_STATES = 512
+MIN_STATES = 512
 """Of a piece: handing a piece to a thread costs some 20 µs, which fewer states of a small arm would not make good."""
 
 
@@ -145,12 +142,12 @@ class Interpreted:
     @cached_property
     def places(self) -> Integers:
         """How `places` of compiled calls begin."""
-        self.book = program_book(self.program, self.registers)
-        return plan_places(run_program, self.book)
+        self.descriptor = program_descriptor(self.program, self.registers)
+        return plan_places(run_program, self.descriptor)
 
     def run(self, q: Integers, qd: Integers, qdd: Integers, tau: Integers, counts: Integers) -> bool:
         """Run N states."""
-        if DISABLE_JIT or self.registers > MOST_REGISTERS:
+        if DISABLE_JIT or self.registers > MAX_REGISTERS:
             run_states(self.program, q, qd, qdd, tau, np.empty(self.registers, dtype=np.int64), counts)
             return True
         return batch_call()(q, qd, qdd, tau, self.places, counts, NOTHING) == COUNTED
@@ -163,9 +160,9 @@ class Interpreted:
 
     def single(self, common: Sequence[npt.NDArray[Any]], stops: int) -> Single | None:
         """Return the compiled calls for single states."""
-        if self.registers > MOST_REGISTERS:
+        if self.registers > MAX_REGISTERS:
             return None
-        return plan_single(self.places, (self.book, *self.program), common, stops)
+        return plan_single(self.places, (self.descriptor, *self.program), common, stops)
 
     def compiled_later(self) -> dict[str, Callable[[], Any]]:
         """Return what batches have compiled."""
@@ -230,14 +227,14 @@ class Compiled:
 
 
 def runs_straight(plan: Plan) -> bool:
-    """Whether a plan runs as code of its own unless somebody asks for a form: see `MOST_WIRES`.
+    """Tell whether a plan runs as code of its own unless somebody asks for a form.
 
     Where many models run a few states each, as in tests, compiling costs more than it saves: the environment variable
     ``BDDTORQUE_STRAIGHT`` can be set to ``off``. Plans for other targets than tables have no other form. The words are
     the same.
     """
     off = os.environ.get("BDDTORQUE_STRAIGHT", "").strip().lower() in ("off", "0", "no")
-    return not plan.made_of_tables or (len(plan.wires) <= MOST_WIRES and not off)
+    return not plan.made_of_tables or not off
 
 
 class Spread:
@@ -278,7 +275,7 @@ class Spread:
         return told
 
 
-def pieces(states: int, threads: int, fewest: int = FEWEST_STATES) -> list[slice]:
+def pieces(states: int, threads: int, fewest: int = MIN_STATES) -> list[slice]:
     """Return at most `threads` pieces of almost equal length that cover the states, none shorter than `fewest`."""
     count = max(1, min(threads, states // fewest))
     ends = [states * k // count for k in range(count + 1)]

@@ -18,7 +18,7 @@ Priority = Literal["critical_path", "longest_task"]
 
 
 @dataclass(frozen=True, slots=True)
-class Task:
+class TimedTask:
     """A piece of work that, once begun, runs to its end on one processor."""
 
     name: str  # unique among the tasks scheduled together
@@ -59,7 +59,7 @@ class Schedule:
         """Work over makespan: how many processors are busy on the average."""
         return self.work / self.makespan if self.makespan > 0 else 0.0
 
-    def check(self, tasks: Sequence[Task], tolerance: float = 1e-9) -> None:
+    def check(self, tasks: Sequence[TimedTask], tolerance: float = 1e-9) -> None:
         """Refuse a schedule that forgets a task, starts one too early, binds it elsewhere or lets two overlap."""
         placed = {placement.task: placement for placement in self.placements}
         if sorted(placed) != sorted(task.name for task in tasks) or len(placed) != len(self.placements):
@@ -90,7 +90,7 @@ class Schedule:
         return found
 
 
-def in_order(tasks: Sequence[Task]) -> list[Task]:
+def in_order(tasks: Sequence[TimedTask]) -> list[TimedTask]:
     """Return the tasks with every predecessor before its successors, else as given; refuse what has no such order."""
     by_name = {task.name: task for task in tasks}
     if len(by_name) != len(tasks):
@@ -107,7 +107,7 @@ def in_order(tasks: Sequence[Task]) -> list[Task]:
     after = successors(tasks)
     ready = [position[name] for name, count in waiting.items() if count == 0]
     heapq.heapify(ready)
-    ordered: list[Task] = []
+    ordered: list[TimedTask] = []
     while ready:
         task = tasks[heapq.heappop(ready)]
         ordered.append(task)
@@ -121,22 +121,22 @@ def in_order(tasks: Sequence[Task]) -> list[Task]:
     return ordered
 
 
-def joined_tasks(tasks: Sequence[Task], groups: Mapping[str, str]) -> dict[Task, list[Task]]:
+def joined_tasks(tasks: Sequence[TimedTask], groups: Mapping[str, str]) -> dict[TimedTask, list[TimedTask]]:
     """Return one task for each group of tasks, which are done one after another on one processor; and those it joins.
 
     `groups` has the group of every task by name. A group waits for the groups that its tasks wait for.
     """
-    joined: dict[str, list[Task]] = {}
+    joined: dict[str, list[TimedTask]] = {}
     for task in tasks:
         joined.setdefault(groups[task.name], []).append(task)
     whole = {}
     for group, own in joined.items():
         before = dict.fromkeys(groups[name] for task in own for name in task.predecessors if groups[name] != group)
-        whole[Task(group, sum((task.duration for task in own), 0.0), tuple(before), own[0].processor)] = own
+        whole[TimedTask(group, sum((task.duration for task in own), 0.0), tuple(before), own[0].processor)] = own
     return whole
 
 
-def successors(tasks: Sequence[Task]) -> dict[str, list[str]]:
+def successors(tasks: Sequence[TimedTask]) -> dict[str, list[str]]:
     """Return, for each task, the names of the tasks that wait for it, each once."""
     after: dict[str, list[str]] = {task.name: [] for task in tasks}
     for task in tasks:
@@ -145,7 +145,7 @@ def successors(tasks: Sequence[Task]) -> dict[str, list[str]]:
     return after
 
 
-def earliest_ends(tasks: Sequence[Task]) -> dict[str, float]:
+def earliest_ends(tasks: Sequence[TimedTask]) -> dict[str, float]:
     """Return when each task ends if every task has a processor of its own."""
     ends: dict[str, float] = {}
     for task in in_order(tasks):
@@ -153,12 +153,12 @@ def earliest_ends(tasks: Sequence[Task]) -> dict[str, float]:
     return ends
 
 
-def longest_path(tasks: Sequence[Task]) -> float:
+def longest_path(tasks: Sequence[TimedTask]) -> float:
     """Return the length of the critical path: no number of processors is faster."""
     return max(earliest_ends(tasks).values(), default=0.0)
 
 
-def tails(tasks: Sequence[Task]) -> dict[str, float]:
+def tails(tasks: Sequence[TimedTask]) -> dict[str, float]:
     """Return the longest path from the start of each task to the end of everything, the task itself included."""
     after = successors(tasks)
     longest: dict[str, float] = {}
@@ -168,7 +168,7 @@ def tails(tasks: Sequence[Task]) -> dict[str, float]:
 
 
 def list_schedule(
-    tasks: Sequence[Task], processors: int, priority: Priority | Mapping[str, float] = "critical_path"
+    tasks: Sequence[TimedTask], processors: int, priority: Priority | Mapping[str, float] = "critical_path"
 ) -> Schedule:
     """Return the list schedule: whenever a processor is free, the ready task of highest priority starts there.
 
@@ -193,7 +193,7 @@ def list_schedule(
     running: list[tuple[float, int, int]] = []  # (end, position, processor)
     placements: list[Placement] = []
 
-    def queue(task: Task) -> None:
+    def queue(task: TimedTask) -> None:
         place = processors if task.processor is None else task.processor
         heapq.heappush(queues[place], (-rank[task.name], position[task.name]))
 
@@ -226,7 +226,7 @@ def list_schedule(
     return Schedule(tuple(sorted(placements, key=lambda one: (one.start, one.processor, one.end))), processors)
 
 
-def list_schedule_with_latency(tasks: Sequence[Task], processors: int, latency: float) -> Schedule:
+def list_schedule_with_latency(tasks: Sequence[TimedTask], processors: int, latency: float) -> Schedule:
     """Return a list schedule of tasks bound to no processor, where what another processor made comes `latency` late.
 
     The processor that is free first takes a ready task: of those that wait there the least, the one with the longest
@@ -240,7 +240,7 @@ def list_schedule_with_latency(tasks: Sequence[Task], processors: int, latency: 
     free = [0.0] * processors
     arrivals: dict[str, list[float]] = {}  # of ready tasks: when everything is there, on each processor
 
-    def make_ready(task: Task) -> None:
+    def make_ready(task: TimedTask) -> None:
         made = [ends[name] for name in task.predecessors]
         arrivals[task.name] = [
             max((each.end + (latency if each.processor != place else 0.0) for each in made), default=0.0)
@@ -265,7 +265,7 @@ def list_schedule_with_latency(tasks: Sequence[Task], processors: int, latency: 
     return Schedule(tuple(sorted(ends.values(), key=lambda one: (one.start, one.processor, one.end))), processors)
 
 
-def _ranks(tasks: Sequence[Task], priority: Priority | Mapping[str, float]) -> Mapping[str, float]:
+def _ranks(tasks: Sequence[TimedTask], priority: Priority | Mapping[str, float]) -> Mapping[str, float]:
     if priority == "critical_path":
         return tails(tasks)
     if priority == "longest_task":

@@ -18,11 +18,11 @@ import numpy as np
 from bddtorque.base.errors import BddTorqueError, not_among
 from bddtorque.base.processors import checked_processors
 from bddtorque.evaluate.building import operations_by_terms, operations_of
-from bddtorque.evaluate.operations import WORD_STEPS, Costs, Operation, wire_owner
+from bddtorque.evaluate.operations import WORD_STEPS, Operation, StepCosts, wire_owner
 from bddtorque.evaluate.scheduling import (
     Placement,
     Schedule,
-    Task,
+    TimedTask,
     joined_tasks,
     list_schedule,
     list_schedule_with_latency,
@@ -31,13 +31,13 @@ from bddtorque.evaluate.scheduling import (
 from bddtorque.plan.bdd import Diagram
 from bddtorque.plan.plan import Plan
 
-Way = Literal["bits", "terms"]
+SpreadWay = Literal["bits", "terms"]
 Grain = Literal["operation", "wire"]
-"""What stays on one processor: a single walk or addition, or all that makes one wire of the plan."""
+"""Unit that stays on one processor: a single walk or addition, or all that makes one wire of the plan."""
 
 
-class Compiled(Protocol):
-    """What is spread: a plan, and one diagram per block."""
+class Spreadable(Protocol):
+    """A plan, and one diagram per block."""
 
     @property
     def plan(self) -> Plan:
@@ -55,14 +55,14 @@ class Spreading:
     # what is done, in an order in which it can be; with `spread_terms`, some of it by several processors
     operations: tuple[Operation, ...]
     schedule: Schedule  # when and where
-    costs: Costs  # the steps of each operation
+    costs: StepCosts  # the steps of each operation
     serial: float  # what one processor takes that computes everything once
     longest: float  # the longest path: no number of processors is faster
     messages: int  # what processors send to others, see `messages`
 
     @property
     def processors(self) -> int:
-        """How many there are, busy or not."""
+        """Number of processors, busy or not."""
         return self.schedule.processors
 
     @property
@@ -72,7 +72,7 @@ class Spreading:
 
     @property
     def speed_up(self) -> float:
-        """How many times faster than one processor that computes everything once."""
+        """Ratio to the time of one processor that computes everything once."""
         return self.serial / self.time if self.time > 0 else 1.0
 
     @property
@@ -87,17 +87,17 @@ class Spreading:
 
 
 def tasks_of(
-    operations: Sequence[Operation], costs: Costs = WORD_STEPS, bound: Mapping[str, int] | None = None
-) -> list[Task]:
+    operations: Sequence[Operation], costs: StepCosts = WORD_STEPS, bound: Mapping[str, int] | None = None
+) -> list[TimedTask]:
     """Return operations as tasks for a scheduler; `bound` gives the processor of those that have no choice."""
     where = bound or {}
-    return [Task(each.name, costs.duration(each), each.predecessors, where.get(each.name)) for each in operations]
+    return [TimedTask(each.name, costs.duration(each), each.predecessors, where.get(each.name)) for each in operations]
 
 
 def spread_bits(
     operations: Sequence[Operation],
     processors: int,
-    costs: Costs = WORD_STEPS,
+    costs: StepCosts = WORD_STEPS,
     grain: Grain = "operation",
     latency: float = 0.0,
 ) -> Spreading:
@@ -114,7 +114,7 @@ def spread_bits(
     return Spreading(tuple(operations), schedule, costs, serial, longest_path(tasks), messages(operations, schedule))
 
 
-def _schedule(tasks: Sequence[Task], processors: int, groups: Sequence[str], latency: float = 0.0) -> Schedule:
+def _schedule(tasks: Sequence[TimedTask], processors: int, groups: Sequence[str], latency: float = 0.0) -> Schedule:
     """Return a list schedule in which the tasks of a group run one after another on one processor."""
     whole = joined_tasks(tasks, {task.name: group for task, group in zip(tasks, groups, strict=True)})
     joined, units = {group.name: own for group, own in whole.items()}, list(whole)
@@ -132,7 +132,7 @@ def spread_terms(
     plan: Plan,
     diagrams: Sequence[Diagram],
     processors: int,
-    costs: Costs = WORD_STEPS,
+    costs: StepCosts = WORD_STEPS,
     grain: Grain = "operation",
 ) -> Spreading:
     """Return the summands of all torques on processors that compute them by themselves: the heaviest first.
@@ -176,10 +176,10 @@ def _lightest(plan: Plan, own: np.ndarray, processors: int) -> dict[int, int]:
 
 
 def schedule_model(
-    model: Compiled,
+    model: Spreadable,
     processors: int | None = None,
-    way: Way = "bits",
-    costs: Costs = WORD_STEPS,
+    way: SpreadWay = "bits",
+    costs: StepCosts = WORD_STEPS,
     grain: Grain = "operation",
     latency: float = 0.0,
 ) -> Spreading:

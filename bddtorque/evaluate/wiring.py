@@ -11,7 +11,7 @@ from bddtorque.words.integer_range import word_range
 
 
 @dataclass(frozen=True, slots=True)
-class Word:
+class WordView:
     """A word as its reader sees it: floor(held / 2^shift)·2^scale, of which `wrap` bits are kept if it is not 0.
 
     Exactly one of `input`, `sources` and neither (a constant) says what is held.
@@ -31,7 +31,7 @@ class Word:
     high: int = 0
 
 
-Summand = tuple[Word, int]
+Summand = tuple[WordView, int]
 """A word, and the sign it is added with."""
 
 
@@ -48,12 +48,12 @@ def signed_digits(factor: int) -> list[tuple[int, int]]:
     return digits
 
 
-def copies(word: Word, factor: int) -> list[Summand]:
+def copies(word: WordView, factor: int) -> list[Summand]:
     """Return factor·word as shifted copies of the word."""
     return [(shifted(word, -power), sign) for power, sign in signed_digits(factor)]
 
 
-def shifted(word: Word, shift: int) -> Word:
+def shifted(word: WordView, shift: int) -> WordView:
     """Return floor(word / 2^shift), or word·2^−shift; the two do not cancel, for what is shifted out is lost."""
     if shift <= 0:
         wrap = word.wrap - shift if word.wrap else 0
@@ -68,13 +68,13 @@ def shifted(word: Word, shift: int) -> Word:
     return replace(word, scale=scale, shift=right, low=word.low >> shift, high=word.high >> shift)
 
 
-def wrapped(word: Word, bits: int) -> Word:
+def wrapped(word: WordView, bits: int) -> WordView:
     """Return the low bits of a word, two's complement."""
     low, high = word_range(bits)
     return word if low <= word.low and word.high <= high else replace(word, wrap=bits, low=low, high=high)
 
 
-def sources_of_bit(word: Word, bit: int) -> tuple[str, ...]:
+def sources_of_bit(word: WordView, bit: int) -> tuple[str, ...]:
     """Return what must be known to test one bit of a word."""
     if not word.bits_apart or word.shift or word.scale or word.wrap:
         return word.sources

@@ -21,13 +21,10 @@ from bddtorque.model.model import Model
 from bddtorque.plan.forms import (
     WORD_FORMS,
     Bits,
-    Classes,
     Dense,
     EdgeValued,
     Folded,
     Form,
-    MultiTerminal,
-    Radix,
 )
 from bddtorque.spec.chips import Chip
 from bddtorque.targets.tables.choosing import lower_blocks
@@ -146,18 +143,6 @@ def _code(name: str, form: Form, index: str) -> tuple[tuple[ConstantArray, ...],
             return (words,), [f"return (int32_t){words.name}[index & {_mask(len(values).bit_length() - 1)}];"]
         case Folded():
             return _folded(name, form, index)
-        case Classes():
-            size = 1 << form.row_bits
-            rows = constant_array(f"{name}_rows", form.classes[:size])
-            columns = constant_array(f"{name}_columns", form.classes[size:])
-            words = constant_array(f"{name}_words", form.words)
-            row = f"(index >> {form.column_bits}) & {_mask(form.row_bits)}"
-            place = f"(uint32_t){rows.name}[{row}] + {columns.name}[index & {_mask(form.column_bits)}]"
-            return (rows, columns, words), [f"return (int32_t){words.name}[{place}];"]
-        case Radix():
-            return _radix(name, form)
-        case MultiTerminal():
-            return _multi_terminal(name, form)
         case EdgeValued():
             return _edge_valued(name, form)
         case Bits():
@@ -222,41 +207,6 @@ def _folded(name: str, form: Folded, index: str) -> tuple[tuple[ConstantArray, .
     word = f"(int32_t){words.name}[place]"
     lines += ["", f"return (negative != 0) ? -{word} : {word};" if signed else f"return {word};"]
     return (words,), lines
-
-
-def _radix(name: str, form: Radix) -> tuple[tuple[ConstantArray, ...], list[str]]:
-    """Walk digit by digit, from the first; each step is one load, and all inputs take all steps."""
-    words = constant_array(f"{name}_words", form.words)
-    last = f"index & {_mask(min(form.digit_bits, form.input_bits))}"
-    shifts = range((form.input_bits - 1) // form.digit_bits * form.digit_bits, 0, -form.digit_bits)
-    if not shifts:
-        return (words,), [f"return (int32_t){words.name}[{last}];"]
-    children = constant_array(f"{name}_children", form.children)
-    lines = ["uint32_t place;", ""]
-    for step, shift in enumerate(shifts):
-        bits = min(form.digit_bits, form.input_bits - shift)
-        start = "place + " if step else ""
-        lines.append(f"place = {children.name}[{start}((index >> {shift}) & {_mask(bits)})];")
-    return (children, words), [*lines, f"return (int32_t){words.name}[place + ({last})];"]
-
-
-def _multi_terminal(name: str, form: MultiTerminal) -> tuple[tuple[ConstantArray, ...], list[str]]:
-    """Walk from the root; a successor below the number of nodes is a node, the rest are places of words."""
-    words = constant_array(f"{name}_words", form.words)
-    nodes = form.node_count
-    if form.root < 0:  # a table of one word
-        return (words,), ["(void)index;", f"return (int32_t){words.name}[{~form.root}];"]
-    successors = form.successors.astype(np.int64)
-    tests = constant_array(f"{name}_tests", form.positions)
-    follows = constant_array(f"{name}_follows", np.where(successors < 0, nodes + ~successors, successors))
-    return (tests, follows, words), [
-        f"uint32_t node = UINT32_C({form.root});",
-        "",
-        f"while (node < UINT32_C({nodes})) {{",
-        f"    node = {follows.name}[(2u * node) + ((index >> {tests.name}[node]) & 1u)];",
-        "}",
-        f"return (int32_t){words.name}[node - UINT32_C({nodes})];",
-    ]
 
 
 def _edge_valued(name: str, form: EdgeValued) -> tuple[tuple[ConstantArray, ...], list[str]]:

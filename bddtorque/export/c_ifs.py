@@ -15,8 +15,8 @@ import numpy.typing as npt
 
 from bddtorque.base.errors import BddTorqueError
 from bddtorque.base.jit import njit
-from bddtorque.plan.consing import Int32Array
 from bddtorque.plan.forms import Bits
+from bddtorque.plan.table import Int32Array
 
 MOST_TESTS = 50_000
 """Tests of all blocks together: gcc takes a minute or two for so many, and the flash of a small chip ends before."""

@@ -125,9 +125,8 @@ def export_c(
         Write only this term, such as ``"C1_22"`` (`bddtorque terms` lists the names), as a function of its own input
         words. The model must come from the source ``"terms"``.
     form
-        Form of the tables: ``"chosen"`` (cheapest within `flash`), ``"dense"``, ``"folded"``, ``"classes"``,
-        ``"radix64"``, ``"radix16"``, ``"radix4"``, ``"edge_valued"``, ``"multi_terminal"`` or ``"bits"``; or
-        ``"ifs"``: code instead of tables, one test and branch per diagram node.
+        Form of the tables: ``"chosen"`` (cheapest within `flash`), ``"dense"``, ``"folded"``, ``"edge_valued"`` or
+        ``"bits"``; or ``"ifs"``: code instead of tables, one test and branch per diagram node.
     flash
         Most bytes that tables and code may take, or text such as ``"16 kB"``; by default the value of the spec. If
         the chip's compiler is installed, the compiled size is measured and an export that takes more is rejected.

@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from bddtorque.base.jit import njit
 from bddtorque.evaluate.core_clocks import CORE_CLOCKS, MESSAGE
-from bddtorque.evaluate.spreading import Grain, Way, schedule_model
+from bddtorque.evaluate.spreading import Grain, SpreadWay, schedule_model
 from bddtorque.export.one_bit_program import (
     CHOOSE,
     CONDITION,
@@ -90,7 +90,7 @@ def count_clocks(machine: OneBitMachine, states: Integers) -> Counted:
 
 
 def spread_over_cores(
-    function: Function, inputs: Mapping[str, int], outputs: Mapping[str, int], processors: int, spread: Way
+    function: Function, inputs: Mapping[str, int], outputs: Mapping[str, int], processors: int, spread: SpreadWay
 ) -> OneBitMachine:
     """Return the machine of so many cores, by the schedules of the evaluator ``"parallel"``.
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from bddtorque.base.errors import BddTorqueError, not_among
 from bddtorque.base.version import __version__
-from bddtorque.evaluate.spreading import Way
+from bddtorque.evaluate.spreading import SpreadWay
 from bddtorque.export.c_header import word_meaning
 from bddtorque.export.c_interface import Interface
 from bddtorque.export.c_term import TermFunction
@@ -118,7 +118,7 @@ def export_one_bit(
     directory: str | PathLike[str],
     *,
     processors: int = 1,
-    spread: Way = "bits",
+    spread: SpreadWay = "bits",
     term: str | None = None,
     fpga: str | None = None,
     name: str | None = None,
@@ -171,7 +171,7 @@ def one_bit_files(
     model: Model,
     *,
     processors: int = 1,
-    spread: Way = "bits",
+    spread: SpreadWay = "bits",
     term: str | None = None,
     name: str | None = None,
     vectors: int = VECTORS,

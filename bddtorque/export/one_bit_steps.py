@@ -13,7 +13,7 @@ from typing import NamedTuple
 from bddtorque.evaluate.core_clocks import clamp_clocks
 from bddtorque.evaluate.operations import Operation
 from bddtorque.evaluate.spreading import Spreading
-from bddtorque.evaluate.wiring import Word
+from bddtorque.evaluate.wiring import WordView
 from bddtorque.plan.bdd import Diagram
 
 
@@ -146,7 +146,7 @@ class StepMaker:
         for k in bits:
             yield Step(ones[k], others[k], Bit("made", name, k), first=k == 0, negate=min(signs) < 0)
 
-    def _negated(self, name: str, word: Word, bits: int) -> Iterator[Step]:
+    def _negated(self, name: str, word: WordView, bits: int) -> Iterator[Step]:
         """Yield the steps that negate a word if the condition holds."""
         for k in range(bits):
             yield Step(ZERO, self.bit(word, k), Bit("made", name, k), first=k == 0, conditional=True)
@@ -184,7 +184,7 @@ class StepMaker:
             for bit in range(width)[::-1]
         )
 
-    def bit(self, word: Word, place: int) -> Bit:
+    def bit(self, word: WordView, place: int) -> Bit:
         """Return a bit of a word as its reader sees it; beyond its ends those of its sign."""
         if word.wrap and place >= word.wrap:
             place = word.wrap - 1

@@ -1,9 +1,9 @@
 """Tables as ROMs: block memory by size, folded where that saves a block; small ones as logic.
 
 A block of memory has 4,096 bits, as on the iCE40; larger ones of other families hold a multiple of it. A folded table
-keeps half or a quarter of its words (`diagrams.forms.folded`): the index is mirrored before, the word negated after,
+keeps half or a quarter of its words (`plan.forms.folded`): the index is mirrored before, the word negated after,
 and the one word in the middle of the fold, which has no place among a power of two of them, is a constant. A table of
-several words whose rows or columns repeat keeps each once (`diagrams.forms.classes`), where that saves a block.
+several words whose rows or columns repeat keeps each once (`row_classes`), where that saves a block.
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from bddtorque.export.row_classes import RowClasses
 from bddtorque.export.verilog_stages import Circuit, Memory, Stage, joined, literal, register_bits
 from bddtorque.export.verilog_sums import sum_stage
-from bddtorque.plan.forms.classes import Classes
 from bddtorque.plan.forms.folded import find_rule
 from bddtorque.plan.table import Table
 from bddtorque.words.integer_range import Range
@@ -46,7 +46,7 @@ def table_stage(circuit: Circuit, table: Table, words: Sequence[int]) -> int:
         if fold[3] and 0 < memory_blocks((fold[1] - 1).bit_length() - 1, register_bits(_kept(table, fold)[1])) < whole:
             return _folded(circuit, table, words[0], fold)
     if len(words) > 1 and whole and not circuit.plain:
-        classes = Classes.from_table(table)
+        classes = RowClasses.from_table(table)
         if sum(memory_blocks(address, bits) for address, bits in _class_shapes(classes)) < whole:
             return _by_classes(circuit, table, classes, words)
     index = joined(
@@ -58,35 +58,30 @@ def table_stage(circuit: Circuit, table: Table, words: Sequence[int]) -> int:
     return rom_stage(circuit, table.values.tolist(), table.range, words, index)
 
 
-def _class_shapes(form: Classes) -> list[tuple[int, int]]:
+def _class_shapes(classes: RowClasses) -> list[tuple[int, int]]:
     """Return address bits and bits of the three ROMs of a table of classes."""
-    rows, columns = form.classes[: 1 << form.row_bits], form.classes[1 << form.row_bits :]
-    words = Range(int(form.words.min()), int(form.words.max()))
     return [
-        (form.row_bits, register_bits(Range(0, int(rows.max())))),
-        (form.column_bits, register_bits(Range(0, int(columns.max())))),
-        (max((len(form.words) - 1).bit_length(), 1), register_bits(words)),
+        (max((len(rom) - 1).bit_length(), 1), register_bits(Range(int(rom.min()), int(rom.max()))))
+        for rom in (classes.rows, classes.columns, classes.words)
     ]
 
 
-def _by_classes(circuit: Circuit, table: Table, form: Classes, words: Sequence[int]) -> int:
+def _by_classes(circuit: Circuit, table: Table, classes: RowClasses, words: Sequence[int]) -> int:
     """Return the stage of a table's word by the classes of its first and its last words."""
     parts: list[tuple[int, int]] = []
     start, taken = 0, 0
-    for values, bits in zip(
-        np.split(form.classes, [1 << form.row_bits]), (form.row_bits, form.column_bits), strict=True
-    ):
+    for values in (classes.rows, classes.columns):
         used: list[int] = []
-        while taken < bits:
+        while 1 << taken < len(values):
             used.append(start + len(used))
             taken += table.input_widths[used[-1]]
         texts = [circuit.operand(k, words[each], table.input_widths[each]) for k, each in enumerate(used)]
         reach = Range(0, int(values.max()))
         parts.append((rom_stage(circuit, values.tolist(), reach, [words[each] for each in used], joined(texts)), 1))
         start, taken = start + len(used), 0
-    place = sum_stage(circuit, parts, 0, 0, Range(0, len(form.words) - 1))
-    address = circuit.operand(0, place, max((len(form.words) - 1).bit_length(), 1))
-    return rom_stage(circuit, form.words.tolist(), table.range, (place,), address)
+    place = sum_stage(circuit, parts, 0, 0, Range(0, len(classes.words) - 1))
+    address = circuit.operand(0, place, max((len(classes.words) - 1).bit_length(), 1))
+    return rom_stage(circuit, classes.words.tolist(), table.range, (place,), address)
 
 
 def rom_stage(circuit: Circuit, values: Sequence[int], reach: Range, words: Sequence[int], index: str) -> int:

@@ -19,13 +19,13 @@ import hashlib
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
 
 from bddtorque.base.jit import njit
-from bddtorque.plan.consing import DEFAULT_MEMORY_LIMIT, Consing, Int16Array, Int32Array, Nodes, memory_for_nodes
-from bddtorque.plan.table import FrozenArrays, IntegerArray, Table, restore_bits, word_dtype
+from bddtorque.plan.table import FrozenArrays, Int16Array, Int32Array, IntegerArray, restore_bits, word_dtype
 from bddtorque.plan.validation import check_arrays, check_order, reached
 
 Edges = tuple[Int16Array, Int32Array, Int32Array]
@@ -37,8 +37,8 @@ cofactors."""
 class Diagram(FrozenArrays):
     """A shared diagram of all output bits of a table; see the module for the conventions.
 
-    Build it with `build` or `reduce`, or from stored arrays with `from_arrays`, which checks them; the constructor
-    trusts its arguments.
+    `reduction` builds one from a table, `from_arrays` one from stored arrays, which it checks; the constructor trusts
+    its arguments.
     """
 
     level: Int16Array  # (nodes + 1,), int16: level of each node, the number of variables for node 0
@@ -69,17 +69,37 @@ class Diagram(FrozenArrays):
         return cls(*checked, order=variables, signed=bool(signed))
 
     @classmethod
-    def from_nodes(cls, nodes: Nodes, order: tuple[int, ...], signed: bool) -> Diagram:
-        """Return the diagram of nodes in canonical numbering, the constant added as node 0."""
-        constant = np.zeros(1, np.int32)
-        return cls(
-            level=np.concatenate([np.array([len(order)], np.int16), nodes.level]),
-            low=np.concatenate([constant, nodes.low]),
-            high=np.concatenate([constant, nodes.high]),
-            roots=nodes.roots,
-            order=order,
-            signed=signed,
-        )
+    def from_nodes(
+        cls,
+        level: IntegerArray,
+        low: IntegerArray,
+        high: IntegerArray,
+        roots: IntegerArray,
+        order: tuple[int, ...],
+        signed: bool,
+    ) -> Diagram:
+        """Return the diagram of decision nodes in any sequence, numbered 1, 2, ... in `low`, `high` and `roots`.
+
+        Nodes are renumbered as the module says, and the constant is added as node 0.
+        """
+        new_number = np.zeros(len(level) + 1, np.int64)
+
+        def renumber(edges: IntegerArray) -> IntegerArray:
+            renumbered: IntegerArray = (new_number[edges >> 1] << 1) | (edges & 1)
+            return renumbered
+
+        by_level = np.argsort(-level, kind="stable")
+        bounds = np.flatnonzero(np.diff(level[by_level], prepend=-1, append=-1))
+        new_low, new_high = np.zeros(len(level) + 1, np.int32), np.zeros(len(level) + 1, np.int32)
+        for begin, end in pairwise((bounds + 1).tolist()):
+            members = by_level[begin - 1 : end - 1]
+            pair = (renumber(low[members]) << 32) | renumber(high[members])
+            ranked = np.argsort(pair)
+            new_number[1 + members[ranked]] = np.arange(begin, end)
+            new_low[begin:end] = pair[ranked] >> 32
+            new_high[begin:end] = pair[ranked] & 0xFFFFFFFF
+        new_level = np.append(len(order), level[by_level]).astype(np.int16)
+        return cls(new_level, new_low, new_high, renumber(roots).astype(np.int32), order, signed)
 
     def arrays(self) -> dict[str, IntegerArray]:
         """Return what `from_arrays` takes, but `signed`: `level`, `low`, `high`, `roots`, and `order` as int16."""
@@ -243,31 +263,3 @@ def _longest_and_masks(level: Int16Array, low: Int32Array, high: Int32Array) -> 
         longest[node] = 1 + max(longest[left], longest[right])
         masks[node] = masks[left] | masks[right] | (np.int64(1) << level[node])
     return longest, masks
-
-
-def build(table: Table, order: tuple[int, ...] | None = None, memory_limit: int = DEFAULT_MEMORY_LIMIT) -> Diagram:
-    """Return the shared diagram of all output bits of a table.
-
-    Parameters
-    ----------
-    table
-        The truth table.
-    order
-        Variable at each level, top first; by default the table's own order, most significant bit at the top.
-    memory_limit
-        Bytes that building may take (see `memory_needed`).
-
-    Raises
-    ------
-    BddTorqueError
-        If `order` is no permutation of the variables, or memory would not do.
-    """
-    order = check_order(order, table.input_bits)
-    consing = Consing(terminals=1, complement=1, memory_limit=memory_for_nodes(table.input_bits, memory_limit))
-    words = table.reordered(order)
-    edges = np.empty(len(words), np.int32)
-    roots = []
-    for bit in range(table.output_bits):
-        np.bitwise_and(words >> bit, 1, out=edges, casting="unsafe")
-        roots.append(consing.add(edges))
-    return Diagram.from_nodes(consing.finish(roots), order, table.signed)

@@ -1,25 +1,31 @@
 """The decision diagram packages that build what is stored: CUDD, or pure Python where CUDD is missing.
 
-An engine is given the unique nodes of a table, makes one function per output bit of them, reorders its variables, and
-is then read back node by node: that is the diagram that files hold and evaluators walk. Our own builder makes it a
-second time, as a check (`reduction`). This is the only file that imports `dd`, and only when an engine is made.
+An engine makes one function per output bit of a truth table, reorders its variables, and is read back node by node:
+that is the diagram that files hold and evaluators walk. This is the only file that imports `dd`, and only when an
+engine is made.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from array import array
+from collections.abc import Iterable
 from importlib import import_module
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from bddtorque.base.errors import BddTorqueError, not_among
 from bddtorque.plan.bdd import Diagram
-from bddtorque.plan.consing import DEFAULT_MEMORY_LIMIT, canonical
-from bddtorque.plan.table import IntegerArray
+from bddtorque.plan.diagram_memory import DEFAULT_MEMORY_LIMIT, NODE_BYTES, MemoryLimit, nodes_within
+from bddtorque.plan.table import IntegerArray, Table
+from bddtorque.plan.validation import check_order
 
 FIRST_MEMORY, FIRST_CACHE = 1 << 26, 1 << 12
 """Bytes and cache entries that CUDD lays its first tables out for; they grow with the diagram."""
+PACKED_LEVELS = 6
+"""Levels at the bottom whose truth tables are 64-bit words: equal ones are merged before any node is made."""
 
 
 class EngineLimit(BddTorqueError):  # noqa: N818 - it names what happened
@@ -36,23 +42,28 @@ class _Name(str):
 
 
 class Engine(ABC):
-    """A module of dd that holds one shared diagram and can reorder it."""
+    """A module of dd that holds the shared diagram of one table and can reorder it.
+
+    Parameters
+    ----------
+    memory_limit
+        Bytes that the diagram may take.
+    """
 
     name: str  # name under which `make_engine` knows it
     module: str  # what is imported
-    # most nodes of a diagram that this engine builds. A node is two calls from Python, one to make it and one to read
-    # it back: about 7 µs and 200 bytes with CUDD, for a million nodes some seconds
-    load_limit: int
     sift_limit: int  # most nodes worth sifting, all start orders of a table together
+    node_bytes: int  # that a node takes while start orders are built and one is read back, in dd and in Python
     memory_errors: tuple[type[Exception], ...] = (MemoryError,)
 
-    def __init__(self, memory_limit: int) -> None:
+    def __init__(self, memory_limit: int = DEFAULT_MEMORY_LIMIT) -> None:
         self._memory_limit = memory_limit
         self._dd: Any = import_module(self.module)
         self._bdd: Any = None
         self._roots: list[Any] = []
         self._variables = 0
         self._signed = False
+        self.level_widths: tuple[int, ...] = ()  # nodes that were made at each level, top first
 
     def _new_manager(self) -> Any:
         """Return an empty manager that never reorders by itself: it would while nodes are made, out of our control."""
@@ -60,33 +71,31 @@ class Engine(ABC):
         manager.configure(reordering=False)
         return manager
 
-    def load(self, diagram: Diagram) -> None:
-        """Hold `diagram` instead of what was held before, under its own order; raises `EngineLimit`."""
+    def build(self, table: Table, order: tuple[int, ...] | None = None) -> None:
+        """Hold the diagram of a table under an order, by default the table's own, instead of what was held before.
+
+        Raise `BddTorqueError` if `order` is no permutation of the variables, and `MemoryLimit` if memory would not do.
+        """
+        order = check_order(order, table.input_bits)
         self.close()
+        max_nodes = nodes_within(table.input_bits, self._memory_limit, self.node_bytes)
         self._bdd = self._new_manager()
-        self._variables, self._signed = diagram.input_bits, diagram.signed
-        names = [_Name(f"x{variable}") for variable in diagram.order]
+        self._variables, self._signed = table.input_bits, table.signed
+        names = [_Name(f"x{variable}") for variable in order]
         self._bdd.declare(*names)
         try:
-            self._roots = self._make_nodes(diagram, [self._bdd.var(name) for name in names])
+            nodes = _Nodes(self._bdd, names, max_nodes)
+            self._roots = nodes.roots(table, order)
+            self.level_widths = tuple(nodes.widths)
+        except MemoryLimit:
+            self.close()
+            raise
         except self.memory_errors as error:
             self.close()
-            raise EngineLimit(
-                f"engine '{self.name}': {diagram.node_count} nodes do not fit in {self._memory_limit} bytes"
+            raise MemoryLimit(
+                f"diagram: engine '{self.name}' needs more than the {self._memory_limit} bytes of the memory limit for "
+                f"a table of {table.input_bits} input bits; use smaller blocks or raise the limit"
             ) from error
-
-    def _make_nodes(self, diagram: Diagram, variables: list[Any]) -> list[Any]:
-        """Make one node an `ite`, children first; `find_or_add` would crash CUDD on a complemented high edge."""
-        ite = self._bdd.ite
-        nodes = [self._bdd.false]
-
-        def function(edge: int) -> Any:
-            return ~nodes[edge >> 1] if edge & 1 else nodes[edge >> 1]
-
-        columns = (array[1:].tolist() for array in (diagram.level, diagram.low, diagram.high))
-        for level, low, high in zip(*columns, strict=True):
-            nodes.append(ite(variables[level], function(high), nodes[low >> 1]))
-        return [function(edge) for edge in diagram.roots.tolist()]
 
     def sift(self) -> None:
         """Move each variable once to its best level; raises `EngineLimit`."""
@@ -107,7 +116,7 @@ class Engine(ABC):
         edge, succ = self._edge, self._bdd.succ
         constant = edge(self._bdd.true)
         number = {constant: 0}
-        levels, lows, highs = [self._variables], [constant], [constant]
+        levels, lows, highs = array("q", [self._variables]), array("q", [constant]), array("q", [constant])
         waiting = list(self._roots)
         while waiting:
             function = waiting.pop()
@@ -120,7 +129,7 @@ class Engine(ABC):
                 highs.append(edge(high))
                 waiting += (low, high)
 
-        def numbered(edges: list[int]) -> IntegerArray:
+        def numbered(edges: Iterable[int]) -> IntegerArray:
             return np.array([2 * number[each & ~1] + (each & 1) for each in edges], np.int64)
 
         level = np.array(levels, np.int16)
@@ -130,7 +139,7 @@ class Engine(ABC):
             here = level == depth
             sign[here] = sign[low[here] >> 1] ^ (low[here] & 1)
         low, high, roots = low & ~1, high ^ sign[high >> 1] ^ sign, roots ^ sign[roots >> 1]
-        return Diagram.from_nodes(canonical(level[1:], low[1:], high[1:], roots, 1, 1), self.order(), self._signed)
+        return Diagram.from_nodes(level[1:], low[1:], high[1:], roots, self.order(), self._signed)
 
     @staticmethod
     @abstractmethod
@@ -152,19 +161,89 @@ class Engine(ABC):
         self._bdd = None
 
 
+class _Nodes:
+    """Functions made in a manager of dd, from the deepest level up.
+
+    An edge is ``2 * number + complement``, as in `plan.bdd`; number 0 is *false*. A pair of edges is handed to dd once,
+    however often it occurs in the table.
+    """
+
+    def __init__(self, manager: Any, names: list[_Name], max_nodes: int) -> None:
+        self._ite, self._variables = manager.ite, [manager.var(name) for name in names]
+        self._max_nodes = max_nodes
+        self._functions = [manager.false]
+        self.widths = [0] * len(names)
+
+    def roots(self, table: Table, order: tuple[int, ...]) -> list[Any]:
+        """Return the function of each output bit, least significant first."""
+        packed = min(PACKED_LEVELS, table.input_bits)
+        words = table.reordered(order).reshape(-1, 1 << packed)
+        bottom = np.stack([_pack((words >> bit) & 1) for bit in range(table.output_bits)])
+        distinct, places = np.unique(bottom, return_inverse=True)
+        top = table.input_bits - packed
+        edges = self._unpack(distinct, top, 1 << packed)[places.reshape(bottom.shape)]
+        for level in reversed(range(top)):
+            edges = self._join(level, edges[:, ::2], edges[:, 1::2])
+        return [self._function(edge) for edge in edges[:, 0].tolist()]
+
+    def _unpack(self, words: npt.NDArray[np.uint64], level: int, size: int) -> IntegerArray:
+        """Return the edges of truth tables of `size` bits, the first bit the most significant."""
+        if size == 1:
+            return words.astype(np.int64)
+        half = np.uint64(size // 2)
+        sides = np.stack([words >> half, words & ((np.uint64(1) << half) - np.uint64(1))])
+        distinct, places = np.unique(sides, return_inverse=True)
+        below = self._unpack(distinct, level + 1, size // 2)[places.reshape(sides.shape)]
+        return self._join(level, below[0], below[1])
+
+    def _join(self, level: int, low: IntegerArray, high: IntegerArray) -> IntegerArray:
+        """Return the edges of the functions that are `low` where the variable of a level is 0, and `high` where 1."""
+        sign = low & 1
+        pairs, places = np.unique(((low ^ sign) << 32) | (high ^ sign), return_inverse=True)
+        lows, highs = pairs >> 32, pairs & 0xFFFFFFFF
+        differ = lows != highs
+        self.widths[level] = int(differ.sum())
+        first = len(self._functions)
+        if first + self.widths[level] > self._max_nodes:
+            raise MemoryLimit(
+                f"diagram: more than the {self._max_nodes} nodes that the memory limit leaves room for; use smaller "
+                "blocks or raise the limit"
+            )
+        # `find_or_add` would crash CUDD on a complemented high edge
+        ite, function, variable = self._ite, self._function, self._variables[level]
+        for below, above in zip(lows[differ].tolist(), highs[differ].tolist(), strict=True):
+            self._functions.append(ite(variable, function(above), self._functions[below >> 1]))
+        edges = lows.copy()
+        edges[differ] = 2 * np.arange(first, len(self._functions))
+        joined: IntegerArray = edges[places.reshape(low.shape)] ^ sign
+        return joined
+
+    def _function(self, edge: int) -> Any:
+        return ~self._functions[edge >> 1] if edge & 1 else self._functions[edge >> 1]
+
+
+def _pack(bits: IntegerArray) -> npt.NDArray[np.uint64]:
+    """Return rows of up to 64 bits, a power of two, as words, the first bit the most significant."""
+    size = bits.shape[1]
+    packed = np.packbits(bits.astype(np.bool_), axis=1)
+    if size < 8:
+        packed >>= 8 - size
+    return packed.view(f">u{packed.shape[1]}").reshape(-1).astype(np.uint64)
+
+
 class CuddEngine(Engine):
     """CUDD, through `dd.cudd`."""
 
     name = "cudd"
     module = "dd.cudd"
     memory_errors = (MemoryError, RuntimeError, ValueError)  # dd stumbles over null pointers where memory is short
-    load_limit = 1_000_000
     sift_limit = 150_000
+    node_bytes = NODE_BYTES
 
     def _new_manager(self) -> Any:
         # by default CUDD starts with tables of megabytes: clearing them takes longer than sifting most blocks
         manager = self._dd.BDD(memory_estimate=FIRST_MEMORY, initial_cache_size=FIRST_CACHE)
-        manager.configure(reordering=False, max_memory=self._memory_limit)
+        manager.configure(reordering=False, max_memory=max(self._memory_limit, FIRST_MEMORY))
         return manager
 
     @staticmethod
@@ -181,8 +260,8 @@ class AutorefEngine(Engine):
 
     name = "autoref"
     module = "dd.autoref"
-    load_limit = 50_000
     sift_limit = 5_000
+    node_bytes = 1_500
 
     @staticmethod
     def _edge(function: Any) -> int:

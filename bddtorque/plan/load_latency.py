@@ -1,4 +1,4 @@
-"""What a load costs an ordinary processor, in its cycles: fixed numbers, never timings."""
+"""Cycles that a load costs an ordinary processor: fixed numbers, never timings."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a look-up costs, in fixed numbers, and the choice among ways to have it.
+"""Costs of a look-up, in fixed numbers, and the choice among ways to have it.
 
 The cost of a form is counted, never timed: a timing would make plans differ from machine to machine. A load that waits
 for the one before costs what a load from an array of that size costs an ordinary processor, in its cycles; a load that

@@ -1,34 +1,28 @@
-"""From a table to its diagram under a good variable order, built by an engine and read back from it.
+"""From a table to its diagram under a good variable order: dd reduces, and we check.
 
-Our own builder gives the engine its nodes, makes the diagram once more under the order that the engine found, and the
-two must be equal, node for node. Only a diagram beyond the engine's limits is our builder's alone, and the report says
-so.
-
-The search is bounded by counts, never by the clock, so that the same table gives the same diagram every time:
+An engine of dd builds the diagram under a few start orders and sifts them; the smallest is read back and compared with
+the table on every entry. The search is bounded by counts, never by the clock, so that the same table gives the same
+diagram every time:
 
 - at most 3 start orders, of which a start with more than `START_FACTOR` times the nodes of the smallest is not
   sifted, nor one with the very level widths of an earlier start (words that play the same part exchanged);
-- at most `MOST_SIFTS` sifts a start, no second one when the first gains less than 1 %;
-- starts are sifted smallest first, as long as their nodes together stay within the engine's `sift_limit`, and nothing
-  above its `load_limit` is loaded; the report says what was left out.
+- at most `MAX_SIFTS` sifts a start, no second one when the first gains less than 1 %;
+- starts are sifted smallest first, as long as their nodes together stay within the engine's `sift_limit`; the report
+  says what was left out.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numpy as np
-
 from bddtorque.base.errors import BddTorqueError
-from bddtorque.plan.bdd import Diagram, build
-from bddtorque.plan.consing import DEFAULT_MEMORY_LIMIT
+from bddtorque.plan.bdd import Diagram
+from bddtorque.plan.diagram_memory import DEFAULT_MEMORY_LIMIT, MemoryLimit
 from bddtorque.plan.engine import Engine, EngineLimit, make_engine
 from bddtorque.plan.table import Table
 
-OWN_BUILDER = "bddtorque"
-"""Who built a diagram that no engine did."""
-MOST_SIFTS = 2
-LEAST_GAIN = 0.01
+MAX_SIFTS = 2
+MIN_GAIN = 0.01
 START_FACTOR = 2.0
 
 
@@ -37,8 +31,7 @@ class Reduction:
     """A diagram, and how it was found."""
 
     diagram: Diagram  # the smallest diagram found
-    # who built `diagram`: the engine it was read back from, or `OWN_BUILDER` where it is beyond the engine's limits
-    engine: str
+    engine: str  # the engine it was read back from
     start: str  # name of the start order that led to `diagram`
     starts: tuple[tuple[str, int, int], ...]  # for each start order its name, the nodes at first and after sifting
     notes: tuple[str, ...]  # what was left out, in words for a summary
@@ -64,6 +57,24 @@ def start_orders(input_widths: tuple[int, ...]) -> dict[str, tuple[int, ...]]:
     return kept
 
 
+def build(
+    table: Table, order: tuple[int, ...] | None = None, engine: str = "auto", memory_limit: int = DEFAULT_MEMORY_LIMIT
+) -> Diagram:
+    """Return the diagram of a table under an order, by default the table's own, most significant bit at the top.
+
+    Raise `BddTorqueError` if `order` is no permutation of the variables, memory would not do, or the engine's diagram
+    differs from the table anywhere.
+    """
+    chosen = make_engine(engine, memory_limit)
+    try:
+        chosen.build(table, order)
+        diagram = chosen.read()
+    finally:
+        chosen.close()
+    check_diagram(diagram, table)
+    return diagram
+
+
 def reduce(table: Table, engine: str = "auto", memory_limit: int = DEFAULT_MEMORY_LIMIT) -> Reduction:
     """Return the diagram of a table under the best order found, and how it was found; fit for a process pool.
 
@@ -74,108 +85,94 @@ def reduce(table: Table, engine: str = "auto", memory_limit: int = DEFAULT_MEMOR
     engine
         ``"auto"``, ``"cudd"`` or ``"autoref"``.
     memory_limit
-        Bytes that building, and CUDD, may take each; never both at once.
+        Bytes that building may take.
 
     Raises
     ------
     BddTorqueError
-        If memory would not do, or the engine's diagram differs from ours.
+        If memory would not do, or the engine's diagram differs from the table anywhere.
     """
-    chosen = make_engine(engine, memory_limit)
-    built = {name: build(table, order, memory_limit) for name, order in start_orders(table.input_widths).items()}
-    counts = {name: diagram.node_count for name, diagram in built.items()}
-    read: dict[str, Diagram] = {}  # of the best start so far
+    held: dict[str, Engine] = {}  # the starts that may still be the best
     notes: list[str] = []
     try:
-        for name in _worth_sifting(built, chosen, notes):
+        refused = _build_starts(held, table, engine, memory_limit, notes)
+        if not held:
+            raise refused
+        before = {name: start.node_count() for name, start in held.items()}
+        counts = dict(before)
+        for name in _worth_sifting(held, before, notes):
             try:
-                _load(chosen, built[name])
-                _sift(chosen)
-                # sifting makes no diagram larger; should an engine do so, what we had is better
-                if chosen.node_count() <= counts[name]:
-                    counts[name] = chosen.node_count()
-                    if name == _smallest(counts):
-                        read = {name: chosen.read()}
+                _sift(held[name])
+                counts[name] = held[name].node_count()
             except EngineLimit as limit:
                 notes.append(f"order '{name}' not sifted: {limit}")
-        best = _smallest(counts)
-        if best not in read:
-            try:
-                _load(chosen, built[best])
-                read = {best: chosen.read()}
-            except EngineLimit as limit:
-                notes.append(f"a diagram was built by bddtorque's own builder instead of dd: {limit}")
+                held[name].build(table, start_orders(table.input_widths)[name])
+        best = min(counts, key=counts.__getitem__)  # of several the first
+        for name in set(held) - {best}:
+            held[name].close()
+        diagram = held[best].read()
     finally:
-        chosen.close()
-    if best in read:
-        _compare(read[best], built[best], table, chosen.name, memory_limit)
-    return Reduction(
-        diagram=read.get(best, built[best]),
-        engine=chosen.name if best in read else OWN_BUILDER,
-        start=best,
-        starts=tuple((name, built[name].node_count, counts[name]) for name in built),
-        notes=tuple(notes),
-    )
+        for start in held.values():
+            start.close()
+    check_diagram(diagram, table)
+    starts = tuple((name, before[name], counts[name]) for name in counts)
+    return Reduction(diagram, held[best].name, best, starts, tuple(notes))
 
 
-def _smallest(counts: dict[str, int]) -> str:
-    """Return the start with the fewest nodes, of several the first."""
-    return min(counts, key=counts.__getitem__)
+def check_diagram(diagram: Diagram, table: Table) -> None:
+    """Compare a diagram with its table on every entry; raise `BddTorqueError`, naming the first that differs."""
+    values = diagram.expand()
+    differs = values != table.values
+    if differs.any():
+        first = int(differs.argmax())
+        raise BddTorqueError(
+            f"diagram: index {first} must give {table.values[first]}, found {values[first]} "
+            f"({int(differs.sum())} of {len(values)} differ)"
+        )
 
 
-def _worth_sifting(built: dict[str, Diagram], engine: Engine, notes: list[str]) -> list[str]:
+def _build_starts(
+    held: dict[str, Engine], table: Table, engine: str, memory_limit: int, notes: list[str]
+) -> MemoryLimit:
+    """Build each start order in an engine of its own; return the last refusal for want of memory, which is noted."""
+    refused = MemoryLimit("diagram: no start order")
+    for name, order in start_orders(table.input_widths).items():
+        start = make_engine(engine, memory_limit)
+        try:
+            start.build(table, order)
+            held[name] = start
+        except MemoryLimit as limit:
+            refused = limit
+            notes.append(f"order '{name}' not built: {limit}")
+    return refused
+
+
+def _worth_sifting(held: dict[str, Engine], nodes: dict[str, int], notes: list[str]) -> list[str]:
     """Return the starts to sift, the smallest first, and note which are left out for the engine's limit."""
-    by_size = sorted(built, key=lambda name: built[name].node_count)
-    smallest = built[by_size[0]].node_count
+    by_size = sorted(held, key=nodes.__getitem__)
     seen: set[tuple[int, ...]] = set()
     kept: list[str] = []
-    left = engine.sift_limit
+    left = held[by_size[0]].sift_limit
     for name in by_size:
-        nodes, widths = built[name].node_count, built[name].level_widths
-        if nodes > START_FACTOR * smallest or widths in seen:
+        engine = held[name]
+        if nodes[name] > START_FACTOR * nodes[by_size[0]] or engine.level_widths in seen:
             continue
-        seen.add(widths)
-        if nodes <= left:
+        seen.add(engine.level_widths)
+        if nodes[name] <= left:
             kept.append(name)
-            left -= nodes
+            left -= nodes[name]
         else:
             notes.append(
-                f"order '{name}' not sifted: {nodes} nodes, {left} left of {engine.name}'s {engine.sift_limit}"
+                f"order '{name}' not sifted: {nodes[name]} nodes, {left} left of {engine.name}'s {engine.sift_limit}"
             )
     return kept
 
 
-def _load(engine: Engine, diagram: Diagram) -> None:
-    if diagram.node_count > engine.load_limit:
-        raise EngineLimit(f"{diagram.node_count} nodes are more than the {engine.load_limit} that {engine.name} takes")
-    engine.load(diagram)
-    _check_count(engine, diagram)
-
-
 def _sift(engine: Engine) -> None:
     before = engine.node_count()
-    for _ in range(MOST_SIFTS):
+    for _ in range(MAX_SIFTS):
         engine.sift()
         after = engine.node_count()
-        if before - after < LEAST_GAIN * before:
+        if before - after < MIN_GAIN * before:
             return
         before = after
-
-
-def _compare(read: Diagram, start: Diagram, table: Table, engine: str, memory_limit: int) -> None:
-    """Compare a diagram read from an engine with our own of the same table under the same order."""
-    ours = start if read.order == start.order else build(table, read.order, memory_limit)
-    if any(not np.array_equal(array, read.arrays()[name]) for name, array in ours.arrays().items()):
-        raise BddTorqueError(
-            f"diagram: bddtorque builds {ours.node_count} nodes under order {read.order}, engine '{engine}' "
-            f"{read.node_count}, and they are not the same: one of the two is wrong, please report it"
-        )
-
-
-def _check_count(engine: Engine, diagram: Diagram) -> None:
-    """Compare two independent counts of the nodes of the same functions under the same order."""
-    if engine.order() != diagram.order or engine.node_count() != diagram.node_count:
-        raise BddTorqueError(
-            f"diagram: {diagram.node_count} nodes under order {diagram.order}, but engine '{engine.name}' counts "
-            f"{engine.node_count()} under {engine.order()}: one of the two is wrong, please report it"
-        )

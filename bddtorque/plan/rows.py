@@ -18,11 +18,9 @@ import numpy as np
 
 from bddtorque.base.jit import njit
 from bddtorque.plan.bdd import Edges, cofactors
-from bddtorque.plan.consing import Int32Array, MemoryLimit
-from bddtorque.plan.table import IntegerArray
+from bddtorque.plan.diagram_memory import MemoryLimit
+from bddtorque.plan.table import Int32Array, IntegerArray
 
-MERGING_BYTES = 24
-"""Bytes that merging takes for each entry at most: a copy of the rows (transposed), hash table, classes, rows kept."""
 UNROLLING_BYTES = 44
 """Bytes that one entry of a step takes while its functions are sorted and numbered, at most."""
 
@@ -67,15 +65,6 @@ def merge_rows(rows: IntegerArray) -> tuple[Int32Array, IntegerArray]:
     slots = np.zeros(2 << (len(rows) - 1).bit_length(), np.int32)
     count = _number_rows(np.ascontiguousarray(rows), slots, classes, first)
     return classes, rows[first[:count]]
-
-
-def afford(form: str, input_bits: int, entry_bytes: int, memory_limit: int) -> None:
-    """Refuse a table whose rows would take more memory to merge, `entry_bytes` for each entry, than there is."""
-    if entry_bytes << input_bits > memory_limit:
-        raise MemoryLimit(
-            f"form '{form}': a table of {input_bits} input bits needs {entry_bytes << input_bits} bytes to merge, "
-            f"the limit is {memory_limit}; use smaller blocks or raise the memory limit"
-        )
 
 
 def digit_cuts(input_bits: int, digit_bits: int) -> list[int]:

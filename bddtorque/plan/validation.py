@@ -9,8 +9,8 @@ import numpy.typing as npt
 
 from bddtorque.base.errors import BddTorqueError
 from bddtorque.base.jit import njit
-from bddtorque.plan.consing import MOST_NODES, Int16Array, Int32Array
-from bddtorque.plan.table import MOST_INPUT_BITS, MOST_OUTPUT_BITS, IntegerArray
+from bddtorque.plan.diagram_memory import MAX_NODES
+from bddtorque.plan.table import MAX_INPUT_BITS, MAX_OUTPUT_BITS, Int16Array, Int32Array, IntegerArray
 
 BoolArray = npt.NDArray[np.bool_]
 
@@ -22,9 +22,9 @@ def check_order(given: npt.ArrayLike | None, variables: int | None = None) -> tu
     case.
     """
     order = np.asarray(range(variables or 0) if given is None else given)
-    if order.ndim != 1 or order.dtype.kind not in "iu" or not 1 <= len(order) <= MOST_INPUT_BITS:
+    if order.ndim != 1 or order.dtype.kind not in "iu" or not 1 <= len(order) <= MAX_INPUT_BITS:
         raise BddTorqueError(
-            f"diagram: the order must be 1 to {MOST_INPUT_BITS} integers in one dimension, "
+            f"diagram: the order must be 1 to {MAX_INPUT_BITS} integers in one dimension, "
             f"not {order.dtype} of shape {order.shape}"
         )
     found = tuple(int(variable) for variable in order)
@@ -62,13 +62,13 @@ def check_arrays(
             raise BddTorqueError(
                 f"diagram: {name} must be integers in one dimension, not {array.dtype} of shape {array.shape}"
             )
-    if not len(level) == len(low) == len(high) or not 1 <= len(level) <= MOST_NODES:
+    if not len(level) == len(low) == len(high) or not 1 <= len(level) <= MAX_NODES:
         raise BddTorqueError(
             f"diagram: level, low and high must be equally long, with the constant at least 1, "
             f"not {len(level)}, {len(low)}, {len(high)}"
         )
-    if not 1 <= len(roots) <= MOST_OUTPUT_BITS:
-        raise BddTorqueError(f"diagram: there must be 1 to {MOST_OUTPUT_BITS} roots, not {len(roots)}")
+    if not 1 <= len(roots) <= MAX_OUTPUT_BITS:
+        raise BddTorqueError(f"diagram: there must be 1 to {MAX_OUTPUT_BITS} roots, not {len(roots)}")
     edges = 2 * len(level) - 1
     level = within(level, "level", 0, variables)
     low, high = within(low, "low", 0, edges), within(high, "high", 0, edges)

@@ -10,18 +10,15 @@ from bddtorque.base.workers import Progress
 from bddtorque.bench.target_costs import TargetCost, target_costs
 from bddtorque.model.model import Model
 from bddtorque.plan.bdd import Diagram
-from bddtorque.plan.consing import MemoryLimit
-from bddtorque.plan.forms import FORMS
+from bddtorque.plan.diagram_memory import MemoryLimit
+from bddtorque.plan.forms import FORMS, make_form
 from bddtorque.plan.loads import Candidate
 from bddtorque.plan.plan import Plan
 from bddtorque.plan.table import Table
 from bddtorque.report.markup import Markup, details, element, table
 from bddtorque.spec.chips import chips
 from bddtorque.targets.integer.integer_cost import plan_cycles
-from bddtorque.targets.tables.choosing import Choice, candidate, choose_forms
-
-FORM_NAMES = tuple(reversed(FORMS))
-"""All forms, those that give whole words first."""
+from bddtorque.targets.tables.choosing import FormChoice, candidate, choose_forms
 
 
 def costs_section(model: Model, told: Progress) -> Markup:
@@ -81,20 +78,20 @@ def _cycles(plan: Plan) -> Markup:
 
 def block_forms(words: Table, diagram: Diagram) -> dict[str, Candidate | None]:
     """Make a block in every form, and return what each takes; None where making it would take too much memory."""
-    forms: dict[str, Candidate | None] = dict.fromkeys(FORM_NAMES)
-    for name in FORM_NAMES:
+    forms: dict[str, Candidate | None] = dict.fromkeys(FORMS)
+    for name in FORMS:
         with suppress(MemoryLimit):
-            forms[name] = candidate(FORMS[name].from_table(words, diagram.order))
+            forms[name] = candidate(make_form(name, words, diagram))
     return forms
 
 
-def _forms(forms: Sequence[tuple[Mapping[str, Candidate | None], Choice]]) -> Markup:
+def _forms(forms: Sequence[tuple[Mapping[str, Candidate | None], FormChoice]]) -> Markup:
     rows = [
-        [f"b{k}", *(_form(each[name], name == choice.form.name, choice.reason) for name in FORM_NAMES)]
+        [f"b{k}", *(_form(each[name], name == choice.form.name, choice.reason) for name in FORMS)]
         for k, (each, choice) in enumerate(forms)
     ]
     taken = sum(found.bytes for each, choice in forms if (found := each[choice.form.name]) is not None)
-    heads = ["block", *(name.replace("_", "-") for name in FORM_NAMES)]
+    heads = ["block", *(name.replace("_", "-") for name in FORMS)]
     shown = table(
         "Bytes, then loads per word · estimated cycles; the form in use is marked", heads, rows, class_="forms"
     )

@@ -14,7 +14,7 @@ from typing import Literal
 import numpy as np
 
 from bddtorque.dynamics.graph import Graph
-from bddtorque.evaluate.scheduling import Task, earliest_ends
+from bddtorque.evaluate.scheduling import TimedTask, earliest_ends
 from machines.lathrop.vector_program import Times
 
 Unit = Literal["word", "matrix-vector", "bit"]
@@ -100,7 +100,7 @@ def unsupported(name: str, unit: Unit, why: str) -> Machine:
     return Machine(name, unit, 0, None, None, 0, note=why)
 
 
-def most_busy(tasks: Sequence[Task]) -> tuple[float, int]:
+def most_busy(tasks: Sequence[TimedTask]) -> tuple[float, int]:
     """Return the longest path, and how many tasks run at once at most if each starts as soon as it can."""
     ends = earliest_ends(tasks)
     events = sorted(
@@ -113,7 +113,7 @@ def most_busy(tasks: Sequence[Task]) -> tuple[float, int]:
     return max(ends.values(), default=0.0), int(busy.max())
 
 
-def processors_shared(tasks: Sequence[Task]) -> dict[str, int]:
+def processors_shared(tasks: Sequence[TimedTask]) -> dict[str, int]:
     """Return a processor for every task that takes time, each starting as soon as it can: as few as are ever busy."""
     ends = earliest_ends(tasks)
     free: list[int] = []
@@ -129,7 +129,7 @@ def processors_shared(tasks: Sequence[Task]) -> dict[str, int]:
     return place
 
 
-def messages_of(tasks: Sequence[Task], place: Mapping[str, int]) -> int:
+def messages_of(tasks: Sequence[TimedTask], place: Mapping[str, int]) -> int:
     """Return how many values are sent where `place` has the processor of every task that takes time."""
     before: dict[str, set[str]] = {}
     """What a task reads, seen through tasks that take no time."""
@@ -139,7 +139,7 @@ def messages_of(tasks: Sequence[Task], place: Mapping[str, int]) -> int:
 
 
 def by_operations(
-    name: str, tasks: Sequence[Task], unit: Unit, *, multiplies: bool, table_bytes: int = 0
+    name: str, tasks: Sequence[TimedTask], unit: Unit, *, multiplies: bool, table_bytes: int = 0
 ) -> list[Machine]:
     """Return three machines of the same operations: one processor, as many as are busy at once, one an operation.
 

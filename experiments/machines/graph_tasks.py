@@ -6,12 +6,12 @@ from collections.abc import Mapping
 
 from bddtorque.base.errors import BddTorqueError
 from bddtorque.dynamics.graph import Graph, Op
-from bddtorque.evaluate.scheduling import Task
+from bddtorque.evaluate.scheduling import TimedTask
 
 COST_OF = {Op.SUM: "sum", Op.PRODUCT: "product", Op.SINE: "sine_cosine", Op.COSINE: "sine_cosine"}
 
 
-def tasks_of_graph(graph: Graph, costs: Mapping[str, float]) -> list[Task]:
+def tasks_of_graph(graph: Graph, costs: Mapping[str, float]) -> list[TimedTask]:
     """Return one task an operation, named by its kind and node number ("product 17").
 
     `costs` gives the time of ``"sum"``, ``"product"`` and ``"sine_cosine"``, 0 where it gives none. Inputs, constants
@@ -22,7 +22,7 @@ def tasks_of_graph(graph: Graph, costs: Mapping[str, float]) -> list[Task]:
             raise BddTorqueError(f"costs: keys must be 'sum', 'product' or 'sine_cosine', got {name!r}")
     names = {index: f"{node.op.name.lower()} {index}" for index, node in enumerate(graph.nodes) if node.op in COST_OF}
     return [
-        Task(
+        TimedTask(
             names[index],
             costs.get(COST_OF[graph.nodes[index].op], 0.0),
             tuple(

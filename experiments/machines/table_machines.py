@@ -11,8 +11,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from bddtorque.evaluate.building import operations_of
-from bddtorque.evaluate.operations import Costs, Operation
-from bddtorque.evaluate.scheduling import Task
+from bddtorque.evaluate.operations import Operation, StepCosts
+from bddtorque.evaluate.scheduling import TimedTask
 from bddtorque.evaluate.spreading import tasks_of
 from machines.cost_model import CostModel, Machine, by_operations
 
@@ -20,12 +20,12 @@ if TYPE_CHECKING:
     from bddtorque.model.model import Model
 
 
-def costs_of(costs: CostModel) -> Costs:
+def costs_of(costs: CostModel) -> StepCosts:
     """Return what tests and additions of tables take."""
-    return Costs(costs.test, costs.table_addition, costs.addition_bit)
+    return StepCosts(costs.test, costs.table_addition, costs.addition_bit)
 
 
-def word_tasks(operations: Sequence[Operation], costs: CostModel) -> list[Task]:
+def word_tasks(operations: Sequence[Operation], costs: CostModel) -> list[TimedTask]:
     """Return operations as tasks with all output bits of a look-up in one: a load, named by its word.
 
     An index is made of the bits that the table really reads; a look-up whose bits are all constant takes no time.
@@ -41,7 +41,7 @@ def word_tasks(operations: Sequence[Operation], costs: CostModel) -> list[Task]:
             durations[each.word] = prices.duration(each)
         needs = (task_of[name] for name in each.predecessors)
         before.setdefault(each.word, {}).update(dict.fromkeys(needs))
-    return [Task(word, took, tuple(before[word])) for word, took in durations.items()]
+    return [TimedTask(word, took, tuple(before[word])) for word, took in durations.items()]
 
 
 def table_machines(model: Model, costs: CostModel) -> list[Machine]:

@@ -47,12 +47,12 @@ def test_exported_c_gives_the_words_of_the_model(chip, tmp_path):
     words = random_words(model, 20)
     states = np.concatenate(words, axis=1)
     found = {}
-    for form in ("multi_terminal", "ifs"):
+    for form in ("bits", "ifs"):
         bt.export_c(model, tmp_path / form, form=form, vectors=1)
         found[form] = measure(tmp_path / form, chip, states, ("-O1",))
         assert np.array_equal(found[form].words, model.torque_words(*words))
         assert found[form].ram == 0 and found[form].flash > 1000 and 0 < found[form].stack < 200
-    assert found["ifs"].net.mean() < found["multi_terminal"].net.mean()
+    assert found["ifs"].net.mean() < found["bits"].net.mean()
 
 
 LOOPS = {

@@ -45,14 +45,14 @@ def test_one_term(run, model_file, tmp_path):
 def test_export_as_json(run, model_file, tmp_path, monkeypatch):
     monkeypatch.setenv("PATH", "")
     monkeypatch.delenv("CC", raising=False)
-    flags = ["--form", "multi_terminal", "--name", "Arm2"]
+    flags = ["--form", "edge_valued", "--name", "Arm2"]
     ran = run("export", model_file, "--c", tmp_path / "c", *flags, "--json")
     assert ran.code == 0
     told = json.loads(ran.out)
     assert told["prefix"] == "Arm2"
     assert set(told["files"]) == {path.name for path in (tmp_path / "c").iterdir()}
     assert {name: (tmp_path / "c" / name).stat().st_size for name in told["files"]} == told["files"]
-    assert set(told["forms"].values()) == {"multi_terminal"}
+    assert set(told["forms"].values()) == {"edge_valued"}
     assert told["measured"] == {"reason": "no C compiler found"}
     assert told["bound"] == list(bt.load(model_file).certificate.bounds)
     assert not told["constant_sequence"]

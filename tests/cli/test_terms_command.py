@@ -10,7 +10,7 @@ from compiled import arm, random_words, values_of
 
 import bddtorque as bt
 from bddtorque.dynamics.terms import terms_of
-from bddtorque.plan.bdd import build
+from bddtorque.plan.reduction import build
 from bddtorque.plan.table import Table
 from bddtorque.report.term_facts import model_terms, robot_terms
 from bddtorque.spec.loading import spec_and_robot

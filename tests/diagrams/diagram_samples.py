@@ -5,10 +5,23 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
+import pytest
 from hypothesis import strategies as st
 
+from bddtorque.base.errors import BddTorqueError
+from bddtorque.plan.engine import make_engine
 from bddtorque.plan.table import Table
 from bddtorque.words.integer_range import word_range
+
+CUDD_MISSING = False
+try:
+    make_engine("cudd")
+except BddTorqueError:
+    CUDD_MISSING = True
+
+needs_cudd = pytest.mark.skipif(CUDD_MISSING, reason="dd.cudd is not installed here")
+every_engine = pytest.mark.parametrize("engine", [pytest.param("cudd", marks=needs_cudd), "autoref"])
+"""Runs a test with each engine of dd."""
 
 
 @st.composite

@@ -10,17 +10,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bddtorque.base.errors import BddTorqueError
-from bddtorque.plan.forms import FORMS
+from bddtorque.plan.forms import WORD_FORMS, make_word_form
 from bddtorque.plan.table import Table
 from bddtorque.targets.tables.choosing import choose_forms, contenders, form_cost
-
-WORDS = [name for name in FORMS if name not in ("bits", "lockstep")]
 
 
 @given(tables())
 def test_forms_that_are_not_made_could_not_win(table: Table) -> None:
     some, every = contenders(table, None), contenders(table, None, everything=True)
-    assert set(every) == set(WORDS)
+    assert set(every) == set(WORD_FORMS)
     assert set(some) <= set(every)
     assert min(map(form_cost, some.values())) == min(map(form_cost, every.values()))
 
@@ -28,7 +26,7 @@ def test_forms_that_are_not_made_could_not_win(table: Table) -> None:
 @settings(max_examples=examples(30))
 @given(st.lists(tables(), min_size=1, max_size=3), st.floats(0, 1))
 def test_chosen_forms_fit_their_budget_and_are_their_tables(some: list[Table], share: float) -> None:
-    sizes = [[FORMS[name].from_table(table).bytes for name in WORDS] for table in some]
+    sizes = [[make_word_form(name, table).bytes for name in WORD_FORMS] for table in some]
     least, most = sum(map(min, sizes)), sum(map(max, sizes))
     budget = least + int(share * (most - least))
     choices = choose_forms(some, [None] * len(some), budget)
@@ -43,17 +41,6 @@ def test_a_small_table_is_dense() -> None:
     (choice,) = choose_forms([rounded_product(5, 6)], [None])
     assert choice.form.name == "dense"
     assert "the least" in choice.reason
-
-
-def test_a_large_table_of_few_classes_is_kept_by_classes() -> None:
-    """Two words of 9 bits of which only the top 5 count: 2^18 entries of 4 bytes, and a thousand that differ."""
-    table = from_function(lambda a, b: (a >> 4) * 1000 + (b >> 4) + 70_000, (9, 9), 24, False)
-    choices = choose_forms([table], [None])
-    assert choices[0].form.name == "classes"
-    assert choices[0].form.bytes < len(table.values)
-    costs = {each.name: each.cost for each in choices[0].candidates}
-    assert costs["classes"] == 9
-    assert costs["dense"] == 14  # of 1 MiB nearly all in the second level of the cache
 
 
 def test_a_linear_table_without_room_is_kept_by_its_weights() -> None:

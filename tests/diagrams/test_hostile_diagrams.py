@@ -7,7 +7,8 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from bddtorque.base.errors import BddTorqueError
-from bddtorque.plan.bdd import Diagram, build
+from bddtorque.plan.bdd import Diagram
+from bddtorque.plan.reduction import build
 from bddtorque.plan.table import Table
 
 

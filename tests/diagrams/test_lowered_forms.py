@@ -8,12 +8,10 @@ from diagram_samples import ordered_tables, rounded_product
 from hypothesis import given
 
 from bddtorque.base.errors import BddTorqueError
-from bddtorque.plan.forms import FORMS, Bits, Dense, MultiTerminal, check_form, lower
+from bddtorque.plan.forms import FORMS, Bits, Dense, check_form, make_form
 from bddtorque.plan.forms.bits import walk_bit, walk_word
-from bddtorque.plan.forms.folded import Folded, look_up_folded
 from bddtorque.plan.forms.form import sample_indices
-from bddtorque.plan.forms.multi_terminal import walk_terminal
-from bddtorque.plan.reduction import reduce
+from bddtorque.plan.reduction import build, reduce
 from bddtorque.plan.table import Table
 
 
@@ -21,7 +19,7 @@ from bddtorque.plan.table import Table
 @given(sample=ordered_tables())
 def test_every_form_is_its_table(name: str, sample: tuple[Table, tuple[int, ...]]) -> None:
     table, order = sample
-    form = FORMS[name].from_table(table, order)
+    form = make_form(name, table, build(table, order))
     np.testing.assert_array_equal(form.expand(), table.values)
     np.testing.assert_array_equal(form.walk(np.arange(1 << table.input_bits)), table.values)
     check_form(form, table)
@@ -33,7 +31,7 @@ def test_every_form_is_its_table(name: str, sample: tuple[Table, tuple[int, ...]
 @given(ordered_tables())
 def test_walkers_one_by_one(sample: tuple[Table, tuple[int, ...]]) -> None:
     table, order = sample
-    bits, terminal = Bits.from_table(table, order), MultiTerminal.from_table(table, order)
+    bits = Bits.from_diagram(build(table, order))
     for index in range(0, 1 << table.input_bits, 7):
         word = int(table.values[index])
         for bit in range(table.output_bits):
@@ -41,36 +39,18 @@ def test_walkers_one_by_one(sample: tuple[Table, tuple[int, ...]]) -> None:
             assert found == (word >> bit) & 1
             assert 0 <= tests <= table.input_bits
         assert walk_word(index, bits.roots, bits.positions, bits.successors, int(table.signed)) == word
-        place = walk_terminal(terminal.root, index, terminal.positions, terminal.successors)
-        assert terminal.words[place] == word
 
 
-def test_walkers_run_inside_a_kernel() -> None:
+def test_a_walker_runs_inside_a_kernel() -> None:
     table = rounded_product(4, 5)
-    bits, terminal, folded = Bits.from_table(table), MultiTerminal.from_table(table), Folded.from_table(table)
+    bits = Bits.from_diagram(build(table))
 
     @numba.njit
-    def kernel(index, roots, positions, successors, places, following, words, root, values, rules):
-        return (
-            walk_word(index, roots, positions, successors, 1),
-            words[walk_terminal(root, index, places, following)],
-            look_up_folded(index, values, 0, rules, 0, len(rules)),
-        )
+    def kernel(index, roots, positions, successors):
+        return walk_word(index, roots, positions, successors, 1)
 
     for index in (0, 1, 100, 128, 255, 256 + 100, -156):
-        found = kernel(
-            index, bits.roots, bits.positions, bits.successors,
-            terminal.positions, terminal.successors, terminal.words, terminal.root,
-            folded.values, folded.rules,
-        )  # fmt: skip
-        assert found == (table.values[index % 256],) * 3
-
-
-def test_words_far_apart_are_numbered_by_sorting() -> None:
-    table = Table(np.array([2**40, -(2**40), 0, 2**40]), (2,), 48, True)
-    form = lower("multi_terminal", table)
-    assert isinstance(form, MultiTerminal)
-    assert form.words.tolist() == [-(2**40), 0, 2**40]
+        assert kernel(index, bits.roots, bits.positions, bits.successors) == table.values[index % 256]
 
 
 def test_a_form_of_a_reduced_diagram() -> None:
@@ -83,7 +63,8 @@ def test_a_wrong_entry_is_found_and_named(name: str) -> None:
     table = rounded_product(8, 10)
     values = table.values.copy()
     values[40_000] += 1
-    wrong = FORMS[name].from_table(Table(values, table.input_widths, table.output_bits, table.signed))
+    other = Table(values, table.input_widths, table.output_bits, table.signed)
+    wrong = make_form(name, other, build(other))
     wanted = f"'{name}', expanded: index 40000 must give {table.values[40_000]}, found {values[40_000]} \\(1 of 65536"
     with pytest.raises(BddTorqueError, match=wanted):
         check_form(wrong, table)
@@ -115,13 +96,13 @@ def test_samples_are_many_and_distinct() -> None:
 
 
 def test_unknown_form() -> None:
-    with pytest.raises(BddTorqueError, match=r"form must be one of bits, .*, dense, not 'dence'.*'dense'"):
-        lower("dence", rounded_product(3, 4))
+    with pytest.raises(BddTorqueError, match=r"form must be one of dense, .*, bits, not 'dence'.*'dense'"):
+        make_form("dence", rounded_product(3, 4), build(rounded_product(3, 4)))
 
 
 def test_forms_are_frozen() -> None:
     for name in FORMS:
-        form = lower(name, rounded_product(3, 4))
+        form = make_form(name, rounded_product(3, 4), build(rounded_product(3, 4)))
         field = dataclasses.fields(form)[0].name
         with pytest.raises(dataclasses.FrozenInstanceError):
             setattr(form, field, None)

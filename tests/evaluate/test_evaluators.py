@@ -10,7 +10,7 @@ from examples_tried import EVERY
 
 import bddtorque as bt
 from bddtorque.evaluate.kinds import EVALUATORS
-from bddtorque.plan.forms import FORMS, Bits
+from bddtorque.plan.forms import FORMS, Bits, Dense, make_form
 
 KINDS = [(kind, form) for kind in ("words", "bits") for form in EVALUATORS[kind]]
 
@@ -39,9 +39,8 @@ def test_every_word_length_is_faithful_and_the_same_everywhere(bits, count):
     model = arm(bits)
     assert model.certificate.faithful and max(model.certificate.bounds) < 1.0
     for table, diagram in zip(model.tables, model.diagrams, strict=True):  # every entry of every block
-        assert np.array_equal(Bits.from_diagram(diagram).expand(), table.values)
-        for form in FORMS.values():
-            assert np.array_equal(form.from_table(table, diagram.order).expand(), table.values)
+        for form in FORMS:
+            assert np.array_equal(make_form(form, table, diagram).expand(), table.values)
     words = some_words(model, count)
     expected = reference(model, words)
     tau = model.evaluator("words").torque_words(*words)
@@ -88,18 +87,20 @@ def test_floats_go_through_the_words():
 
 def test_forms_are_made_by_the_evaluator_alone_and_once(monkeypatch):
     made = []
-    for name, form in FORMS.items():
-        original = form.from_table.__func__
+    for name, form in (("dense", Dense), ("bits", Bits)):
+        maker = "from_table" if name == "dense" else "from_diagram"
+        original = getattr(form, maker).__func__
         monkeypatch.setattr(
-            form, "from_table", classmethod(lambda cls, *given, f=original, n=name: made.append(n) or f(cls, *given))
+            form, maker, classmethod(lambda cls, *given, f=original, n=name: made.append(n) or f(cls, *given))
         )
     model = bt.compile("planar2r", bits=4, workers=1, cache=None)
     assert made == []
-    model.evaluator("words", "radix4")
-    assert made == ["radix4"] * len(model.tables)
+    model.evaluator("words", "dense")
+    model.evaluator("bits", "bits")
+    assert made == ["dense"] * len(model.tables) + ["bits"] * len(model.tables)
 
 
-@pytest.mark.parametrize("kind", [("bits", "bits"), ("bits", "lockstep"), ("words", "classes")], ids=str)
+@pytest.mark.parametrize("kind", [("bits", "bits"), ("bits", "lockstep"), ("words", "dense")], ids=str)
 def test_a_form_that_differs_from_its_table_is_refused(kind, monkeypatch):
     model = arm(4, workers=1)
     values = model.tables[0].values.copy()
@@ -108,7 +109,7 @@ def test_a_form_that_differs_from_its_table_is_refused(kind, monkeypatch):
     if kind[0] == "bits":  # the diagram is that of the true table
         model = replace(model, tables=(other, *model.tables[1:]))
     else:
-        monkeypatch.setattr(FORMS["classes"], "expand", lambda form: values)
+        monkeypatch.setattr(Dense, "expand", lambda form: values)
     with pytest.raises(bt.BddTorqueError, match=rf"form '{kind[1]}', expanded: index 5 must give"):
         model.evaluator(*kind)
 

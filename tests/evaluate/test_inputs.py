@@ -8,7 +8,7 @@ import bddtorque as bt
 from bddtorque.words.formats import Format, limits
 
 INTEGERS = [np.int8, np.int16, np.int32, np.int64, np.uint8, np.uint16, np.uint32, np.uint64]
-KINDS = [("words", "dense"), ("words", "multi_terminal"), ("words", "straight"), ("bits", None)]
+KINDS = [("words", "dense"), ("words", "straight"), ("bits", None)]
 
 
 @pytest.mark.parametrize("kind", KINDS, ids=str)

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 import bddtorque as bt
 from bddtorque.base.processors import checked_processors
 from bddtorque.evaluate import kinds as kinds_module
-from bddtorque.evaluate.runners import FEWEST_STATES, Spread, pieces
+from bddtorque.evaluate.runners import MIN_STATES, Spread, pieces
 
 
 @pytest.fixture
@@ -25,7 +25,7 @@ def eight_cores(monkeypatch):
     monkeypatch.setattr(kinds_module, "usable_processors", lambda: 8)
 
 
-@pytest.mark.parametrize("form", [None, "dense", "multi_terminal", "straight", "bits"])
+@pytest.mark.parametrize("form", [None, "dense", "straight", "bits"])
 def test_the_same_words_and_counts_for_any_number_of_processors(form, eight_cores):
     model = arm(6, workers=1)
     words = [2 * each for each in some_words(model, 20_000)]  # half of them out of range
@@ -122,7 +122,7 @@ def test_a_large_batch_runs_in_several_threads_at_once():
         def kernel(self, joints):
             return f"kernel of {joints} joints"
 
-    words = np.arange(3 * 4 * FEWEST_STATES * 2).reshape(3, -1, 2)
+    words = np.arange(3 * 4 * MIN_STATES * 2).reshape(3, -1, 2)
     tau, counts = np.zeros_like(words[0]), np.ones((3, 2), dtype=np.int64)
     spread = Spread(Meeting(), 4)
     assert spread.run(*words, tau, counts)
@@ -138,7 +138,7 @@ def test_an_error_in_a_thread_is_raised_to_the_caller():
             if q[0, 0] != 0:
                 raise ArithmeticError("in a thread")
 
-    words = np.arange(4 * FEWEST_STATES).reshape(-1, 1)
+    words = np.arange(4 * MIN_STATES).reshape(-1, 1)
     with pytest.raises(ArithmeticError, match="in a thread"):
         Spread(Failing(), 4).run(words, words, words, words.copy(), np.zeros((3, 1), dtype=np.int64))
 

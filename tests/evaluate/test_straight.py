@@ -12,7 +12,7 @@ import pytest
 from compiled import arm, random_words, reference, some_words
 
 import bddtorque as bt
-from bddtorque.evaluate import cutting, runners
+from bddtorque.evaluate import cutting
 from bddtorque.evaluate.state_layouts import TILE
 from bddtorque.evaluate.straight import Source, straight
 from bddtorque.evaluate.table_pool import Pool, blocks_read
@@ -142,9 +142,9 @@ def test_who_sees_the_log_is_told_what_is_waited_for_once(tmp_path, monkeypatch,
     assert message == f"compiling code for a plan of {len(other.plan.wires)} wires: seconds, once"
 
 
-def test_words_run_as_code_of_their_own_unless_plans_are_large_or_the_environment_says_off(monkeypatch):
+def test_words_run_as_code_of_their_own_unless_the_environment_says_off(monkeypatch):
     model = arm(6, workers=1)
-    assert model.evaluator().form == model.evaluator("parallel").form == "chosen"  # as in all tests: see conftest
+    assert model.evaluator().form == model.evaluator("parallel").form == "dense"  # as in all tests: see conftest
     monkeypatch.delenv("BDDTORQUE_STRAIGHT")
     for kind in ("words", "parallel"):
         evaluator = model.evaluator(kind)
@@ -153,8 +153,6 @@ def test_words_run_as_code_of_their_own_unless_plans_are_large_or_the_environmen
         assert np.array_equal(evaluator.torque_words(*words), reference(model, words))
     assert model.evaluator("bits").form == "lockstep"
     assert model.evaluator("parallel", spread="bits").form == "lockstep"
-    monkeypatch.setattr(runners, "MOST_WIRES", len(model.plan.wires) - 1)
-    assert model.evaluator().form == "chosen"
     assert arm(6, workers=1, target="float").evaluator().form == "straight"
 
 

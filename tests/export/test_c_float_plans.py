@@ -85,7 +85,7 @@ def test_friction_is_a_table(tmp_path):
     )
     assert model.plan.blocks
     words = random_words(model, 5_000)
-    for form in ("dense", "multi_terminal"):
+    for form in ("dense", "edge_valued"):
         assert np.array_equal(run_words(model, words, tmp_path / form, form=form)[0], reference(model, words))
 
 

@@ -20,7 +20,7 @@ CASES = [
     pytest.param({"target": "integer", "bits": 12}, {"chip": "cortex-m4"}, marks=pytest.mark.everything),
     ({"target": "integer", "bits": 6}, {"chip": "avr"}),
 ]
-FORMS = ["folded", "classes", "radix16", "edge_valued", "multi_terminal", "bits", "ifs"]
+FORMS = ["folded", "edge_valued", "bits", "ifs"]
 
 
 def findings(folder, files, sources) -> set[str]:

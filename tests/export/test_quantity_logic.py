@@ -13,7 +13,7 @@ from logic_readers import simulate as run_netlist
 from verilog_tools import lint, needs_iverilog, needs_verilator, needs_yosys, run, simulate
 
 import bddtorque as bt
-from bddtorque.evaluate.spreading import Way
+from bddtorque.evaluate.spreading import SpreadWay
 from bddtorque.export import export_blif, export_pla
 from bddtorque.export.blif import blif_text
 from bddtorque.export.one_bit_exporter import export_one_bit
@@ -76,7 +76,7 @@ def test_verilog_gives_the_words_of_the_evaluator(quantity: str, target: str, tm
 
 @needs_iverilog
 @pytest.mark.parametrize(("quantity", "spread"), [("gravity", "bits"), ("law", "bits"), ("jacobian", "terms")])
-def test_one_bit_processors_give_them_too(quantity: str, spread: Way, tmp_path: Path) -> None:
+def test_one_bit_processors_give_them_too(quantity: str, spread: SpreadWay, tmp_path: Path) -> None:
     made = export_one_bit(model_of(quantity), tmp_path / "v", name="dut", vectors=5, processors=2, spread=spread)
     assert simulate(tmp_path / "v", "dut_tb.v", *made.sources)[-1].startswith("OK: 5 states in ")
 

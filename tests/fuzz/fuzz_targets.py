@@ -181,7 +181,7 @@ def _inputs(model: Any) -> list[Any]:
 def _words(model: Any, kind: str) -> Any:
     given = _inputs(model)
     if model.provenance.is_torque:
-        return model.evaluator(kind, "chosen" if kind == "words" else None).torque_words(*given)
+        return model.evaluator(kind, "dense" if kind == "words" else None).torque_words(*given)
     return model.evaluator(kind).words(*given[0].T)
 
 

@@ -56,8 +56,9 @@ from bddtorque.independent.bounds import OutputBound
 from bddtorque.independent.certificate import PARTS, check_difference, least_arithmetic, outputs_stated
 from bddtorque.independent.findings import RefusedError
 from bddtorque.model.model import from_bytes, to_bytes
-from bddtorque.plan.bdd import Diagram, build
+from bddtorque.plan.bdd import Diagram
 from bddtorque.plan.blocks import output_format
+from bddtorque.plan.reduction import build
 from bddtorque.plan.table import Table
 from bddtorque.robots import load_urdf
 

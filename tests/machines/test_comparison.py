@@ -17,7 +17,7 @@ import bddtorque as bt
 from bddtorque.dynamics.robot_trace import trace_torques
 from bddtorque.dynamics.terms import terms_of
 from bddtorque.evaluate.building import operations_of
-from bddtorque.evaluate.scheduling import Placement, Schedule, Task, earliest_ends, list_schedule, longest_path
+from bddtorque.evaluate.scheduling import Placement, Schedule, TimedTask, earliest_ends, list_schedule, longest_path
 from bddtorque.evaluate.spreading import spread_bits
 from machines.classics.luh_lin import customised_joint_tasks
 from machines.comparison import (
@@ -202,7 +202,7 @@ def test_horn_and_raibert_where_they_fit() -> None:
 def test_most_busy_is_enough_and_no_less(shape: list[tuple[int, int]]) -> None:
     """So many processors reach the longest path; the sum of durations never exceeds what they can do in that time."""
     tasks = [
-        Task(f"product {k}", float(took), tuple(f"product {j}" for j in range(max(0, k - back), k)))
+        TimedTask(f"product {k}", float(took), tuple(f"product {j}" for j in range(max(0, k - back), k)))
         for k, (took, back) in enumerate(shape)
     ]
     longest, busy = most_busy(tasks)
@@ -246,11 +246,11 @@ def test_tables_by_words_load_each_word_once() -> None:
 
 def test_messages_go_once_to_each_other_processor_and_through_what_takes_no_time() -> None:
     tasks = [
-        Task("a", 1.0),
-        Task("wire", 0.0, ("a",)),
-        Task("b", 1.0, ("wire",)),
-        Task("c", 1.0, ("a", "b")),
-        Task("d", 1.0, ("wire", "c")),
+        TimedTask("a", 1.0),
+        TimedTask("wire", 0.0, ("a",)),
+        TimedTask("b", 1.0, ("wire",)),
+        TimedTask("c", 1.0, ("a", "b")),
+        TimedTask("d", 1.0, ("wire", "c")),
     ]
     assert messages_of(tasks, {"a": 0, "b": 1, "c": 2, "d": 3}) == 5
     assert messages_of(tasks, {"a": 0, "b": 1, "c": 1, "d": 1}) == 1

@@ -6,8 +6,8 @@ from compiled import arm
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bddtorque.plan.bdd import build
 from bddtorque.plan.forms.bits import Bits
+from bddtorque.plan.reduction import build
 from bddtorque.plan.table import Table
 from machines.boolean.one_bit import OUTPUT, one_bit_program
 from machines.boolean.word_wide import bit_test_program, table_program, word_test_program

@@ -54,7 +54,7 @@ def test_every_evaluator_of_a_loaded_model_gives_the_same_words(robot: str, opti
     model, loaded = compiled(robot, **options), from_bytes(saved(robot, **options))
     q, qd, qdd = random_words(model)
     wanted = model.torque_words(q, qd, qdd)
-    for kind, form in (("bits", None), ("words", "dense"), ("words", "multi_terminal")):
+    for kind, form in (("bits", None), ("words", "dense")):
         assert np.array_equal(loaded.evaluator(kind, form).torque_words(q, qd, qdd), wanted)
     inputs = {f"{name}{j + 1}": words[:, j] for name, words in zip(("q", "qd", "qdd"), (q, qd, qdd), strict=True)
               for j in range(words.shape[1])}  # fmt: skip

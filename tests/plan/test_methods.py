@@ -11,17 +11,16 @@ from strategies import random_robot
 
 import bddtorque as bt
 from bddtorque.model.model import Model
-from bddtorque.plan.bdd import build
 from bddtorque.plan.blocks import Block, ProductBlock, SquareBlock
-from bddtorque.plan.forms import BIT_FORMS, FORMS
 from bddtorque.plan.plan import Plan
+from bddtorque.plan.reduction import build
 from bddtorque.plan.reference import run_plan
 from bddtorque.plan.tabulate import tabulate
 from bddtorque.plan.wires import Input, Output, Product
 from bddtorque.words.integer_range import Range
 
 METHODS = ("block", "limbs", "squares")
-KINDS = tuple(("bits" if form in BIT_FORMS else "words", form) for form in FORMS)
+KINDS = (("words", "dense"), ("bits", "lockstep"), ("bits", "bits"))
 
 
 def block_of(method: str, widths: tuple[int, int], shift: int, limb: int) -> tuple[Block, int]:

@@ -8,13 +8,13 @@ import bddtorque as bt
 from bddtorque.compiler.robot_draft import draft_of_robot
 from bddtorque.model.model import Model
 from bddtorque.plan.bound import OutputBound
-from bddtorque.plan.forms import FORMS
+from bddtorque.plan.forms import FORMS, make_form
 from bddtorque.plan.plan import Plan
 from bddtorque.plan.wires import Product
 from bddtorque.spec import load_spec
 from bddtorque.targets.plan_text import inner_widths, plan_text
 from bddtorque.targets.tables.choosing import candidate
-from bddtorque.targets.tables.cost import block_candidates, most_nodes, product_candidates
+from bddtorque.targets.tables.cost import block_candidates, max_diagram_nodes, product_candidates
 
 
 @pytest.fixture(scope="module")
@@ -33,18 +33,20 @@ def test_forms_take_no_more_than_their_candidates_say(model: Model) -> None:
         candidates = block_candidates(block)
         assert {each.name for each in candidates} == set(FORMS)
         for each in candidates:
-            made = candidate(FORMS[each.name].from_table(table, diagram.order))
+            made = candidate(make_form(each.name, table, diagram))
             assert made.bytes <= each.bytes, each
             assert made.cost <= each.cost, each
             assert (made.loads, made.depth, made.constant) == (each.loads, each.depth, each.constant), each
 
 
-def test_the_most_nodes_of_small_diagrams() -> None:
-    assert most_nodes(1, 1, 2) == 1
-    assert most_nodes(2, 1, 2) == 3
-    assert most_nodes(3, 1, 2) == 7
-    assert most_nodes(3, 40, 2) == 40 + 16 + 4  # functions of the last 2 and 1 bits, however many outputs there are
-    assert most_nodes(20, 1, 1 << 20) == (1 << 20) - 1
+def test_the_max_diagram_nodes_of_small_diagrams() -> None:
+    assert max_diagram_nodes(1, 1, 2) == 1
+    assert max_diagram_nodes(2, 1, 2) == 3
+    assert max_diagram_nodes(3, 1, 2) == 7
+    assert (
+        max_diagram_nodes(3, 40, 2) == 40 + 16 + 4
+    )  # functions of the last 2 and 1 bits, however many outputs there are
+    assert max_diagram_nodes(20, 1, 1 << 20) == (1 << 20) - 1
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from examples_tried import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bddtorque.plan.bdd import build
+from bddtorque.plan.reduction import build
 from bddtorque.plan.table import Table
 from bddtorque.questions import subject
 from bddtorque.questions.convolving import (

@@ -18,7 +18,7 @@ from bddtorque.base.errors import BddTorqueError
 from bddtorque.base.jit import njit
 from bddtorque.evaluate.operations import Operation
 from bddtorque.evaluate.scheduling import Schedule
-from bddtorque.evaluate.wiring import Word
+from bddtorque.evaluate.wiring import WordView
 from bddtorque.plan.bdd import Diagram
 from bddtorque.plan.forms.bits import Bits, walk_bit
 from bddtorque.words.integer_range import wrap
@@ -125,7 +125,7 @@ def _walked(
     return result
 
 
-def _read(word: Word, memory: Memory, inputs: Mapping[str, Integers], count: int) -> Integers:
+def _read(word: WordView, memory: Memory, inputs: Mapping[str, Integers], count: int) -> Integers:
     """Return a word as its reader sees it."""
     if word.bits_apart:
         held = np.zeros(count, dtype=np.int64)

@@ -13,7 +13,7 @@ from carried_out import run_schedule
 import bddtorque as bt
 from bddtorque.dynamics.quantities import QUANTITIES
 from bddtorque.evaluate import kinds as kinds_module
-from bddtorque.evaluate.spreading import Way, schedule_model, tasks_of
+from bddtorque.evaluate.spreading import SpreadWay, schedule_model, tasks_of
 from bddtorque.export.one_bit_exporter import export_one_bit
 
 OPTIONS: dict[str, dict[str, Any]] = {
@@ -21,7 +21,7 @@ OPTIONS: dict[str, dict[str, Any]] = {
     "payload": {"quantity": "gravity", "payload": {"mass": [0, 2], "com": [[0, 0.1], 0, 0], "runtime": True}},
 }
 SUBJECTS = (*QUANTITIES, "payload", "function")
-WAYS: tuple[Way, ...] = ("terms", "bits")
+WAYS: tuple[SpreadWay, ...] = ("terms", "bits")
 
 
 @cache
@@ -54,7 +54,7 @@ def evaluated(evaluator: bt.Evaluator, words: dict[str, np.ndarray]) -> np.ndarr
 
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("subject", SUBJECTS)
-def test_schedules_carried_out_give_the_words_of_the_plan(subject: str, way: Way) -> None:
+def test_schedules_carried_out_give_the_words_of_the_plan(subject: str, way: SpreadWay) -> None:
     model = model_of(subject)
     words = random_words(model, 100)
     expected = evaluated(model.evaluator(), words)
@@ -69,7 +69,9 @@ def test_schedules_carried_out_give_the_words_of_the_plan(subject: str, way: Way
 
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("subject", [each for each in SUBJECTS if each != "law"])
-def test_threads_that_share_a_state_give_them_too(subject: str, way: Way, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_threads_that_share_a_state_give_them_too(
+    subject: str, way: SpreadWay, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(kinds_module, "usable_processors", lambda: 8)
     model = model_of(subject)
     words = random_words(model, 20)
@@ -79,6 +81,6 @@ def test_threads_that_share_a_state_give_them_too(subject: str, way: Way, monkey
 
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("subject", SUBJECTS)
-def test_one_bit_processors_are_exported(subject: str, way: Way, tmp_path: Path) -> None:
+def test_one_bit_processors_are_exported(subject: str, way: SpreadWay, tmp_path: Path) -> None:
     made = export_one_bit(model_of(subject), tmp_path / "v", name="dut", vectors=2, processors=3, spread=way)
     assert made.processors == 3 and (tmp_path / "v" / "dut.v").is_file()

@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 
 import bddtorque as bt
 from bddtorque.evaluate.building import operations_of
-from bddtorque.evaluate.operations import BIT_SERIAL, WORD_STEPS, Costs, output_owner
-from bddtorque.evaluate.scheduling import Placement, Schedule, Task, earliest_ends, longest_path
+from bddtorque.evaluate.operations import BIT_SERIAL, WORD_STEPS, StepCosts, output_owner
+from bddtorque.evaluate.scheduling import Placement, Schedule, TimedTask, earliest_ends, longest_path
 from bddtorque.evaluate.spreading import delayed, schedule_model, spread_bits, tasks_of
-from bddtorque.evaluate.wiring import Word, shifted, signed_digits, wrapped
+from bddtorque.evaluate.wiring import WordView, shifted, signed_digits, wrapped
 from bddtorque.plan.wires import AngleSum, Lookup, Product
 from bddtorque.words.integer_range import Range, wrap
 
@@ -97,7 +97,7 @@ def test_what_no_torque_needs_is_not_computed():
 def test_direct_terms_need_no_communication_but_the_final_sums():
     compiled = model("direct")
     operations = operations_of(compiled.plan, compiled.diagrams)
-    walks = [Task(each.name, float(each.tests > 0), each.predecessors) for each in operations]
+    walks = [TimedTask(each.name, float(each.tests > 0), each.predecessors) for each in operations]
     assert longest_path(walks) == 1  # no look-up waits for another
     for processors in range(1, 12):
         spreading = schedule_model(compiled, processors, "terms")
@@ -123,7 +123,7 @@ def test_terms_bend_at_their_number_and_bits_go_further():
 
 def test_adder_trees_are_as_deep_as_the_logarithm_of_the_terms():
     compiled = model("direct")  # the paper's words: no factors, and a constant for rounding
-    together = operations_of(compiled.plan, compiled.diagrams, Costs(test=0.0))  # all words are ready at once
+    together = operations_of(compiled.plan, compiled.diagrams, StepCosts(test=0.0))  # all words are ready at once
     apart = operations_of(compiled.plan, compiled.diagrams)
     ends = earliest_ends(tasks_of(apart))
     for torque, output in enumerate(compiled.plan.outputs):
@@ -212,7 +212,7 @@ def test_signed_digits_are_the_factor_and_never_stand_side_by_side(factor):
 
 @given(st.integers(-1000, 1000), st.lists(st.integers(-6, 6), max_size=5))
 def test_shifts_lose_what_they_shift_out(value, shifts):
-    word, expected = Word(low=value, high=value), value
+    word, expected = WordView(low=value, high=value), value
     for shift in shifts:
         word = shifted(word, shift)
         expected = expected >> shift if shift > 0 else expected << -shift
@@ -221,7 +221,7 @@ def test_shifts_lose_what_they_shift_out(value, shifts):
 
 @given(st.integers(-1000, 1000), st.integers(2, 8), st.lists(st.integers(-6, 6), max_size=5))
 def test_shifts_of_words_that_wrap_keep_their_sign(value, bits, shifts):
-    word, expected = wrapped(Word(low=-1000, high=1000), bits), wrap(value, bits)
+    word, expected = wrapped(WordView(low=-1000, high=1000), bits), wrap(value, bits)
     for shift in shifts:
         word = shifted(word, shift)
         expected = expected >> shift if shift > 0 else expected << -shift

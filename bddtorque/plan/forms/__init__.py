@@ -1,46 +1,56 @@
 """Lowered forms of a block: one lowering a file, all of them listed here.
 
-A new form is a file with a class that offers what `Form` asks for, and one entry in `FORMS`.
+`dense`, `folded` and `edge_valued` give whole words: one of them is chosen for each block of exported C. `lockstep` and
+`bits` walk a diagram for each output bit: evaluators run them. A form that nothing chooses is deleted
+(docs/decisions/forms.md). A new form is a file with a class that offers what `Form` asks for, its name in
+`WORD_FORMS` or `BIT_FORMS`, and a line in the function that makes it.
 """
 
 from __future__ import annotations
 
 from bddtorque.base.errors import BddTorqueError, nearest
-from bddtorque.plan.consing import DEFAULT_MEMORY_LIMIT
+from bddtorque.plan.bdd import Diagram
+from bddtorque.plan.diagram_memory import DEFAULT_MEMORY_LIMIT
 from bddtorque.plan.forms.bits import Bits
-from bddtorque.plan.forms.classes import Classes
 from bddtorque.plan.forms.dense import Dense
 from bddtorque.plan.forms.edge_valued import EdgeValued
 from bddtorque.plan.forms.folded import Folded
 from bddtorque.plan.forms.form import Form, check_form
 from bddtorque.plan.forms.lockstep import Lockstep
-from bddtorque.plan.forms.multi_terminal import MultiTerminal
-from bddtorque.plan.forms.radix import Radix, Radix4, Radix16, Radix64
 from bddtorque.plan.table import Table
 
-FORMS: dict[str, type[Form]] = {
-    form.name: form
-    for form in (Bits, Lockstep, MultiTerminal, EdgeValued, Radix4, Radix16, Radix64, Classes, Folded, Dense)
-}
-"""Every form by its name."""
-BIT_FORMS: dict[str, type[Bits | Lockstep]] = {"lockstep": Lockstep, "bits": Bits}
-"""The forms that walk a diagram for each output bit."""
-WORD_FORMS = tuple(name for name in reversed(FORMS) if name not in BIT_FORMS)
+BIT_FORMS = ("lockstep", "bits")
+"""Names of the forms that walk a diagram for each output bit."""
+WORD_FORMS = ("dense", "folded", "edge_valued")
 """Names of the forms that give whole words."""
+FORMS = (*WORD_FORMS, *BIT_FORMS)
+"""Names of all forms."""
 
 
-def lower(
+def make_form(name: str, table: Table, diagram: Diagram, memory_limit: int = DEFAULT_MEMORY_LIMIT) -> Form:
+    """Return the form `name` of a table, of which `diagram` is the diagram.
+
+    Raise `BddTorqueError` if there is no such form or memory would not do.
+    """
+    if name == "lockstep":
+        return Lockstep.from_diagram(diagram, memory_limit)
+    if name == "bits":
+        return Bits.from_diagram(diagram)
+    return make_word_form(name, table, diagram.order, memory_limit)
+
+
+def make_word_form(
     name: str, table: Table, order: tuple[int, ...] | None = None, memory_limit: int = DEFAULT_MEMORY_LIMIT
 ) -> Form:
-    """Return the form `name` of a table, checked on every entry.
-
-    Raise `BddTorqueError` if there is no such form, memory would not do, or the form differs from the table anywhere.
-    """
-    if name not in FORMS:
-        raise BddTorqueError(f"form must be one of {', '.join(FORMS)}, not '{name}'{nearest(name, FORMS)}")
-    form = FORMS[name].from_table(table, order, memory_limit)
-    check_form(form, table)
-    return form
+    """Return a form of a table that gives whole words; `order` has the variable at each level if it has levels."""
+    match name:
+        case "dense":
+            return Dense.from_table(table)
+        case "folded":
+            return Folded.from_table(table)
+        case "edge_valued":
+            return EdgeValued.from_table(table, order, memory_limit)
+    raise BddTorqueError(f"form must be one of {', '.join(FORMS)}, not '{name}'{nearest(name, FORMS)}")
 
 
 __all__ = [
@@ -48,17 +58,12 @@ __all__ = [
     "FORMS",
     "WORD_FORMS",
     "Bits",
-    "Classes",
     "Dense",
     "EdgeValued",
     "Folded",
     "Form",
     "Lockstep",
-    "MultiTerminal",
-    "Radix",
-    "Radix4",
-    "Radix16",
-    "Radix64",
     "check_form",
-    "lower",
+    "make_form",
+    "make_word_form",
 ]

@@ -12,10 +12,9 @@ import numpy as np
 import numpy.typing as npt
 
 from bddtorque.base.jit import njit
-from bddtorque.plan.bdd import Diagram, build, expand_words, signed_edges
-from bddtorque.plan.consing import DEFAULT_MEMORY_LIMIT, Int32Array
-from bddtorque.plan.forms.form import Form, Int64Array, Order
-from bddtorque.plan.table import IntegerArray, Table
+from bddtorque.plan.bdd import Diagram, expand_words, signed_edges
+from bddtorque.plan.forms.form import Form, Int64Array
+from bddtorque.plan.table import Int32Array, IntegerArray
 
 Int8Array = npt.NDArray[np.int8]
 
@@ -86,11 +85,6 @@ class Bits(Form):
     roots: Int32Array  # (output_bits,), int32: edge of each output bit, least significant first
     order: tuple[int, ...]  # variable at each level, top first
     signed: bool  # whether the output word is two's complement
-
-    @classmethod
-    def from_table(cls, table: Table, order: Order = None, memory_limit: int = DEFAULT_MEMORY_LIMIT) -> Self:
-        """Build the diagram of a table under an order and lower it."""
-        return cls.from_diagram(build(table, order, memory_limit))
 
     @classmethod
     def from_diagram(cls, diagram: Diagram) -> Self:

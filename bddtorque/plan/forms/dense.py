@@ -7,8 +7,7 @@ from typing import ClassVar, Self
 
 import numpy as np
 
-from bddtorque.plan.consing import DEFAULT_MEMORY_LIMIT
-from bddtorque.plan.forms.form import Form, Int64Array, Order
+from bddtorque.plan.forms.form import Form, Int64Array
 from bddtorque.plan.table import IntegerArray, Table
 
 
@@ -22,9 +21,8 @@ class Dense(Form):
     values: IntegerArray  # (2**input_bits,), in the table's type
 
     @classmethod
-    def from_table(cls, table: Table, order: Order = None, memory_limit: int = DEFAULT_MEMORY_LIMIT) -> Self:
-        """Take the values of a table; there are no levels and nothing is made, so the rest is ignored."""
-        del order, memory_limit
+    def from_table(cls, table: Table) -> Self:
+        """Take the values of a table."""
         return cls(table.values)
 
     @property

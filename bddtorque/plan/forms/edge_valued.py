@@ -11,47 +11,16 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from bddtorque.base.jit import inlined, njit
-from bddtorque.plan.consing import DEFAULT_MEMORY_LIMIT, Int32Array
+from bddtorque.base.jit import njit
+from bddtorque.plan.diagram_memory import DEFAULT_MEMORY_LIMIT, MemoryLimit
 from bddtorque.plan.forms.bits import Int8Array, node_levels
-from bddtorque.plan.forms.form import Form, Int64Array, Order
-from bddtorque.plan.rows import afford, merge_rows
-from bddtorque.plan.table import IntegerArray, Table, restore_bits, word_dtype
+from bddtorque.plan.forms.form import Form, Int64Array
+from bddtorque.plan.rows import merge_rows
+from bddtorque.plan.table import Int32Array, IntegerArray, Table, restore_bits, word_dtype
 from bddtorque.plan.validation import check_order
 
 BYTES_AN_ENTRY = 56
 """Bytes that building takes for each entry of the table: its node and offset, rows merged, and nodes found, at most."""
-
-
-@inlined
-def walk_weights(
-    root: Any,
-    index: Any,
-    positions: Int8Array,
-    first: Any,
-    successors: Int32Array,
-    pairs: Any,
-    weights: IntegerArray,
-    weight: Any,
-) -> Any:
-    """Return the sum of the weights on the path of an index (int64); the offset of the whole table is not in it.
-
-    Parameters
-    ----------
-    root
-        Node to start at; 0 is the terminal.
-    index
-        Concatenated input words; bits above the table's are ignored.
-    positions, first, successors, pairs, weights, weight
-        Arrays of `EdgeValued`, and where each begins.
-    """
-    total = np.int64(0)
-    node = np.int64(root)
-    while node > 0:
-        side = (index >> positions[np.uint64(first + node)]) & 1  # unsigned: nothing is counted from the end
-        total += weights[np.uint64(weight + node)] * side
-        node = np.int64(successors[np.uint64(pairs + 2 * node + side)])
-    return total
 
 
 @njit
@@ -63,8 +32,13 @@ def _walk_words(
     weights: IntegerArray,
     words: Int64Array,
 ) -> None:
+    """Add up the weights on the path of each index; bits above the table's are ignored."""
     for i in range(len(indices)):
-        words[i] = walk_weights(root, indices[i], positions, 0, successors, 0, weights, 0)
+        node = root
+        while node > 0:
+            side = (indices[i] >> positions[node]) & 1
+            words[i] += weights[node] * side
+            node = successors[2 * node + side]
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,10 +59,17 @@ class EdgeValued(Form):
     dtype: np.dtype[np.signedinteger[Any]]  # type of the table's words
 
     @classmethod
-    def from_table(cls, table: Table, order: Order = None, memory_limit: int = DEFAULT_MEMORY_LIMIT) -> Self:
-        """Build the diagram of a table under an order (by default the table's own)."""
+    def from_table(
+        cls, table: Table, order: tuple[int, ...] | None = None, memory_limit: int = DEFAULT_MEMORY_LIMIT
+    ) -> Self:
+        """Build the diagram of a table under an order (by default the table's own) within `memory_limit` bytes."""
         order = check_order(order, table.input_bits)
-        afford(cls.name, table.input_bits, BYTES_AN_ENTRY, memory_limit)
+        if BYTES_AN_ENTRY << table.input_bits > memory_limit:
+            raise MemoryLimit(
+                f"form '{cls.name}': a table of {table.input_bits} input bits needs "
+                f"{BYTES_AN_ENTRY << table.input_bits} bytes to merge, the limit is {memory_limit}; use smaller blocks "
+                "or raise the memory limit"
+            )
         dtype = word_dtype(table.output_bits + 1, True)  # holds any difference of two words
         nodes, offsets = np.zeros(1 << table.input_bits, np.int32), table.reordered(order).astype(np.int64)
         positions, pairs, weights = [np.zeros(1, np.int8)], [np.zeros((1, 2), np.int32)], [np.zeros(1, dtype)]
@@ -146,6 +127,6 @@ class EdgeValued(Form):
 
     def walk(self, indices: Int64Array) -> Int64Array:
         """Return the words at some table indices, each by a walk of its own."""
-        words = np.empty(len(indices), np.int64)
+        words = np.full(len(indices), self.offset, np.int64)
         _walk_words(indices, self.root, self.positions, self.successors, self.weights, words)
-        return words + self.offset
+        return words

@@ -27,8 +27,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bddtorque.base.jit import inlined, njit
-from bddtorque.plan.consing import DEFAULT_MEMORY_LIMIT
-from bddtorque.plan.forms.form import Form, Int64Array, Order
+from bddtorque.plan.forms.form import Form, Int64Array
 from bddtorque.plan.table import IntegerArray, Table
 
 CYCLES_A_WORD, CYCLES_A_FOLD = 2, 8
@@ -56,40 +55,23 @@ def fold_word(word: Any, bits: Any, centre: Any, first: Any, second: Any) -> Any
     return magnitude, 1 | flip
 
 
-@inlined
-def look_up_folded(index: Any, values: IntegerArray, first: Any, rules: Int64Array, rule: Any, last: Any) -> Any:
-    """Return the table entry at the whole (unfolded) index; no index, however wild, reads outside the values.
-
-    Parameters
-    ----------
-    index
-        Concatenated input words; bits above the table's are ignored.
-    values, first
-        Entries kept, from `first` on.
-    rules, rule, last
-        The rules of the words: rows `rule` to `last` of `rules`.
-    """
-    place, sign, shift = np.int64(0), np.int64(1), np.int64(0)
-    for word in range(rule, last):
-        shift += rules[word, 0]
-    for word in range(rule, last):
-        bits = rules[word, 0]
-        shift -= bits
-        part, part_sign = fold_word(np.int64(index) >> shift, bits, rules[word, 2], rules[word, 3], rules[word, 4])
-        place = place * rules[word, 1] + part
-        sign *= part_sign
-    return sign * values[np.uint64(first + place)]
-
-
 @njit
 def _look_up(indices: Int64Array, values: IntegerArray, rules: Int64Array, words: Int64Array) -> None:
+    """Look up whole (unfolded) indices; bits above the table's are ignored."""
     for i in range(len(indices)):
-        words[i] = look_up_folded(indices[i], values, 0, rules, 0, len(rules))
+        place, sign, shift = 0, 1, rules[:, 0].sum()
+        for word in range(len(rules)):
+            bits = rules[word, 0]
+            shift -= bits
+            part, part_sign = fold_word(indices[i] >> shift, bits, rules[word, 2], rules[word, 3], rules[word, 4])
+            place = place * rules[word, 1] + part
+            sign *= part_sign
+        words[i] = sign * values[place]
 
 
 @dataclass(frozen=True, eq=False)
 class Folded(Form):
-    """A table stored without its mirrored parts; `look_up_folded` reads one entry inside a kernel."""
+    """A table stored without its mirrored parts."""
 
     name: ClassVar[str] = "folded"
     constant: ClassVar[bool] = True
@@ -99,13 +81,11 @@ class Folded(Form):
     rules: Int64Array  # (words, 5), int64: see the module
 
     @classmethod
-    def from_table(cls, table: Table, order: Order = None, memory_limit: int = DEFAULT_MEMORY_LIMIT) -> Self:
+    def from_table(cls, table: Table) -> Self:
         """Fold a table along every word in which it is even, odd or mirrored; other words stay whole.
 
-        Where several folds apply, the shortest is taken, among equals the first of: even, odd, mirrored. There are no
-        levels, and the form is hardly larger than its source: `order` and `memory_limit` are ignored.
+        Where several folds apply, the shortest is taken, among equals the first of: even, odd, mirrored.
         """
-        del order, memory_limit
         rules = [find_rule(table, word) for word in range(len(table.input_widths))]
         kept = table.values.reshape([1 << width for width in table.input_widths])
         for axis, rule in enumerate(rules):

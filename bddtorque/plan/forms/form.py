@@ -1,53 +1,30 @@
-"""What every lowered form of a block offers, and the check that each must pass."""
+"""`Form`, the interface of every lowered form of a block, and the check that each must pass."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import ClassVar, Self
+from typing import ClassVar
 
 import numpy as np
 import numpy.typing as npt
 
 from bddtorque.base.errors import BddTorqueError
-from bddtorque.plan.consing import DEFAULT_MEMORY_LIMIT
 from bddtorque.plan.table import FrozenArrays, IntegerArray, Table
 
 SAMPLES = 10_000
 
 Int64Array = npt.NDArray[np.int64]
-Order = tuple[int, ...] | None
-"""Variable at each level, top first; None is the table's own order."""
 
 
 class Form(FrozenArrays, ABC):
     """A block made ready to be evaluated: a frozen dataclass of plain arrays.
 
-    Beside it, its file holds the Numba functions that evaluate one input from those arrays, for kernels to call.
+    Those that give whole words are made by `from_table`, those that walk diagrams by `from_diagram`.
     """
 
     name: ClassVar[str]
     constant: ClassVar[bool]
-    """Whether every input takes the same operations, in the same order."""
-
-    @classmethod
-    @abstractmethod
-    def from_table(cls, table: Table, order: Order = None, memory_limit: int = DEFAULT_MEMORY_LIMIT) -> Self:
-        """Lower a table.
-
-        Parameters
-        ----------
-        table
-            The truth table.
-        order
-            Variable at each level, top first, for forms that have levels; by default the table's own order.
-        memory_limit
-            Bytes that building may take.
-
-        Raises
-        ------
-        BddTorqueError
-            If `order` is no permutation of the variables, or memory would not do.
-        """
+    """True if every input takes the same operations, in the same order."""
 
     @property
     def arithmetic(self) -> int:

@@ -16,12 +16,12 @@ import numpy as np
 import numpy.typing as npt
 
 from bddtorque.base.jit import inlined, njit
-from bddtorque.plan.bdd import Diagram, build, join_bits, signed_edges
-from bddtorque.plan.consing import DEFAULT_MEMORY_LIMIT, Int32Array
+from bddtorque.plan.bdd import Diagram, join_bits, signed_edges
+from bddtorque.plan.diagram_memory import DEFAULT_MEMORY_LIMIT
 from bddtorque.plan.forms.bits import Int8Array
-from bddtorque.plan.forms.form import Form, Int64Array, Order
+from bddtorque.plan.forms.form import Form, Int64Array
 from bddtorque.plan.rows import digit_cuts, link_rows, row_entries, unroll
-from bddtorque.plan.table import IntegerArray, Table
+from bddtorque.plan.table import Int32Array, IntegerArray
 
 UInt32Array = npt.NDArray[np.uint32]
 
@@ -100,11 +100,6 @@ class Lockstep(Form):
     order: tuple[int, ...]  # variable at each level, top first
     output_bits: int  # number of walks that count
     signed: bool  # whether the output word is two's complement
-
-    @classmethod
-    def from_table(cls, table: Table, order: Order = None, memory_limit: int = DEFAULT_MEMORY_LIMIT) -> Self:
-        """Build the diagram of a table under an order and unroll it."""
-        return cls.from_diagram(build(table, order, memory_limit), memory_limit)
 
     @classmethod
     def from_diagram(cls, diagram: Diagram, memory_limit: int = DEFAULT_MEMORY_LIMIT) -> Self:

@@ -1,6 +1,6 @@
 """The form of each block that costs least: made, measured in bytes and loads, and chosen under a memory budget.
 
-Before tables are made, `plan.cost` has bounds of the same figures. Forms that cannot win, because even in the fastest
+Before tables are made, `cost` has bounds of the same figures. Forms that cannot win, because even in the fastest
 memory their loads cost more than another form does, are not made.
 """
 
@@ -10,23 +10,23 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from bddtorque.plan.bdd import Diagram
-from bddtorque.plan.consing import DEFAULT_MEMORY_LIMIT, MemoryLimit
-from bddtorque.plan.forms import BIT_FORMS, FORMS, Form
+from bddtorque.plan.diagram_memory import DEFAULT_MEMORY_LIMIT, MemoryLimit
+from bddtorque.plan.forms import Form, make_form, make_word_form
 from bddtorque.plan.loads import Candidate, least_cost, load_cost, pick
 from bddtorque.plan.table import Table
 from bddtorque.targets.tables.cost import word_bounds
 
 
 @dataclass(frozen=True)
-class Choice:
-    """What a block is evaluated in."""
+class FormChoice:
+    """A block in the form chosen for it."""
 
     form: Form  # the block, lowered
     candidates: tuple[Candidate, ...]  # the forms that were made, what each costs, and why one was chosen
 
     @property
     def reason(self) -> str:
-        """Why the form was chosen."""
+        """Reason for the choice."""
         return next(each.reason for each in self.candidates if each.chosen)
 
 
@@ -34,7 +34,7 @@ def choose_forms(
     tables: Sequence[Table],
     orders: Sequence[tuple[int, ...] | None],
     budget: int | None = None,
-) -> list[Choice]:
+) -> list[FormChoice]:
     """Return each table in the form of least cost, all forms together within `budget` bytes if there is one.
 
     `orders` has the variables at the levels of each block's diagrams. Raise `BddTorqueError` if not even the smallest
@@ -47,19 +47,17 @@ def choose_forms(
         made = [contenders(table, order, everything=True) for table, order in pairs]
     picked = pick([[candidate(form) for form in found.values()] for found in made], budget)
     return [
-        Choice(found[next(each.name for each in candidates if each.chosen)], tuple(candidates))
+        FormChoice(found[next(each.name for each in candidates if each.chosen)], tuple(candidates))
         for found, candidates in zip(made, picked, strict=True)
     ]
 
 
 def lower_blocks(form: str, tables: Sequence[Table], diagrams: Sequence[Diagram], budget: int) -> list[Form]:
     """Return blocks in a form, or (``"chosen"``) each in that of least cost, all together within `budget` bytes."""
-    orders = [diagram.order for diagram in diagrams]  # that were found by sifting
     if form == "chosen":
+        orders = [diagram.order for diagram in diagrams]  # that were found by sifting
         return [choice.form for choice in choose_forms(tables, orders, budget)]
-    if form in BIT_FORMS:
-        return [BIT_FORMS[form].from_diagram(diagram) for diagram in diagrams]
-    return [FORMS[form].from_table(table, order) for table, order in zip(tables, orders, strict=True)]
+    return [make_form(form, table, diagram) for table, diagram in zip(tables, diagrams, strict=True)]
 
 
 def contenders(
@@ -71,7 +69,7 @@ def contenders(
         cheapest = min(map(form_cost, found.values()), default=None)
         if everything or cheapest is None or least_cost(bound.loads, bound.depth) < cheapest:
             try:
-                found[bound.name] = FORMS[bound.name].from_table(table, order, memory_limit)
+                found[bound.name] = make_word_form(bound.name, table, order, memory_limit)
             except MemoryLimit:
                 continue
     return found

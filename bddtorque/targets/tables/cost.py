@@ -1,7 +1,7 @@
 """The candidates of a plan: what each form of a block, or method of a product, would cost before any table is made.
 
 Bytes and costs of what is not made yet are bounds: a table may have fewer distinct rows or nodes than it could have.
-`diagrams.choosing` does the same for tables that exist. `loads` has the cost model itself.
+`choosing` does the same for tables that exist. `loads` has the cost model itself.
 """
 
 from __future__ import annotations
@@ -11,7 +11,6 @@ from dataclasses import replace
 from itertools import pairwise
 
 from bddtorque.plan.blocks import Block, output_format
-from bddtorque.plan.forms.classes import split_at
 from bddtorque.plan.forms.folded import CYCLES_A_FOLD, CYCLES_A_WORD
 from bddtorque.plan.forms.lockstep import LANES, LEVELS
 from bddtorque.plan.load_latency import latency
@@ -53,31 +52,25 @@ def word_bounds(input_widths: tuple[int, ...], bits: int, signed: bool) -> Itera
     yield _bound("dense", rows * word, 1, (rows * word,), True)
     folding = len(input_widths) * (CYCLES_A_WORD + CYCLES_A_FOLD)
     yield _bound("folded", rows * word + RULE_BYTES * len(input_widths), 1, (rows * word,), True, folding)
-    row_bits = split_at(input_widths)
-    classes = ((1 << row_bits) + (1 << (inputs - row_bits))) * (2 if inputs <= 16 else 4)
-    yield _bound("classes", classes + rows * word, 3, (classes, rows * word), True)
-    for radix in (6, 4, 2):
-        steps = _digit_bytes(inputs, radix, values, word)
-        yield _bound(f"radix{1 << radix}", sum(steps), len(steps), steps, True)
-    nodes = most_nodes(inputs, 1, values)
+    nodes = max_diagram_nodes(inputs, 1, values)
     weighted = (nodes + 1) * (NODE_BYTES + word_dtype(bits + 1, True).itemsize)
     yield _bound("edge_valued", weighted, 3 * inputs, (nodes + 1, 8 * nodes + 8) * inputs, False)
-    terminals = min(rows, values) * word
-    walked = (nodes, 8 * nodes) * inputs + (terminals,)
-    yield _bound("multi_terminal", nodes * NODE_BYTES + terminals, 2 * inputs + 1, walked, False)
 
 
 def bit_bounds(inputs: int, bits: int) -> Iterator[Candidate]:
     """Yield the forms that walk a diagram for each of `bits` output bits; the evaluator bits takes the first."""
     lanes = -(-bits // LANES) * LANES
-    steps = [rows << width for rows, width in _most_rows(inputs, LEVELS, bits, 2)]
+    steps = [
+        min(bits << above, _functions(2, inputs - above)) << (below - above)
+        for above, below in pairwise(digit_cuts(inputs, LEVELS))
+    ]
     loads, chain = inputs + len(steps) * lanes, (4 * sum(steps),) * len(steps)
     yield replace(
         _bound("lockstep", 4 * sum(steps) + inputs + 4 * lanes, loads, chain, True, inputs),
         chosen=True,
         reason="the diagrams of all output bits side by side: taken by the evaluator bits",
     )
-    tested = most_nodes(inputs, bits, 2) + 1
+    tested = max_diagram_nodes(inputs, bits, 2) + 1
     chain = (tested, 8 * tested) * inputs
     yield replace(
         _bound("bits", tested * NODE_BYTES + 4 * bits, 2 * inputs * bits, chain, False),
@@ -89,25 +82,13 @@ def _bound(name: str, size: int, loads: int, chain: tuple[int, ...], constant: b
     return Candidate(name, size, loads, len(chain), load_cost(loads, chain, arithmetic), constant)
 
 
-def _digit_bytes(inputs: int, digit_bits: int, values: int, word: int) -> tuple[int, ...]:
-    """Return the bytes that the rows of each digit take at most."""
-    entries = [rows << width for rows, width in _most_rows(inputs, digit_bits, 1, values)]
-    return (*(4 * size for size in entries[:-1]), word * entries[-1])
-
-
-def _most_rows(inputs: int, digit_bits: int, outputs: int, values: int) -> Iterator[tuple[int, int]]:
-    """Yield for each digit the rows there can be at most, and the bits it has."""
-    for above, below in pairwise(digit_cuts(inputs, digit_bits)):
-        yield min(outputs << above, _functions(values, inputs - above)), below - above
-
-
 def _functions(values: int, inputs: int) -> int:
     """Return how many functions of so many bits with so many values there are; 2^64 stands for that and more."""
     rows = 1 << inputs
     return int(values**rows) if rows * values.bit_length() <= 64 else 1 << 64
 
 
-def most_nodes(inputs: int, outputs: int, values: int) -> int:
+def max_diagram_nodes(inputs: int, outputs: int, values: int) -> int:
     """Return how many nodes a diagram can have at most, reduced or unrolled.
 
     A level has no more nodes than paths lead to it from the `outputs` roots, and no more than there are functions with

@@ -19,7 +19,6 @@ import numpy.typing as npt
 
 from bddtorque.base.jit import njit
 from bddtorque.plan.bdd import Diagram
-from bddtorque.plan.forms.multi_terminal import MultiTerminal
 from bddtorque.plan.table import Table
 
 Integers = npt.NDArray[np.int64]
@@ -195,19 +194,21 @@ def bit_test_program(diagram: Diagram, input_widths: Sequence[int]) -> WordProgr
 
 
 def word_test_program(table: Table, order: tuple[int, ...]) -> WordProgram:
-    """Return one walk that ends in the whole word."""
-    diagram = MultiTerminal.from_table(table, order)
+    """Return one walk that ends in the whole word: the multi-terminal diagram of a table under an order."""
     code = _Code(table.input_widths)
-    mask = (1 << table.output_bits) - 1
+    nodes: dict[tuple[int, int, int], int] = {}  # variable, what follows on 0, what follows on 1
+    ends = table.reordered(order).astype(np.int64) & ((1 << table.output_bits) - 1)
+    row = (~ends).tolist()  # an end is the complement of its word, and negative; a node is its number
+    for variable in reversed(order):
+        pairs = zip(row[::2], row[1::2], strict=True)
+        row = [low if low == high else nodes.setdefault((variable, low, high), len(nodes)) for low, high in pairs]
+    tests = list(nodes)
 
     def children(node: int) -> tuple[int, int, int] | None:
-        if node < 0:
-            return None
-        variable = table.input_bits - 1 - int(diagram.positions[node])
-        return variable, int(diagram.successors[2 * node]), int(diagram.successors[2 * node + 1])
+        return None if node < 0 else tests[node]
 
     def ending(node: int) -> list[Line]:
-        return [(WordOp.SET, RESULT, 0, int(diagram.words[~node]) & mask), (WordOp.HALT, 0, 0, 0)]
+        return [(WordOp.SET, RESULT, 0, ~node), (WordOp.HALT, 0, 0, 0)]
 
-    code.place(diagram.root, children, ending)
+    code.place(row[0], children, ending)
     return code.program()

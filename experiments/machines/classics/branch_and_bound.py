@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from bddtorque.base.errors import BddTorqueError
-from bddtorque.evaluate.scheduling import Placement, Priority, Schedule, Task, in_order, list_schedule, tails
+from bddtorque.evaluate.scheduling import Placement, Priority, Schedule, TimedTask, in_order, list_schedule, tails
 
 SLACK = 1e-9
 """Two times closer than this are the same."""
@@ -32,7 +32,7 @@ class Search:
     visited: int
 
 
-def branch_and_bound(tasks: Sequence[Task], processors: int, most_nodes: int = 20_000) -> Search:
+def branch_and_bound(tasks: Sequence[TimedTask], processors: int, most_nodes: int = 20_000) -> Search:
     """Return the best schedule of tasks that are all bound to processors or all free, within a bounded search.
 
     The search ends when nothing is left to try or after `most_nodes` partial schedules, where `optimal` is False unless
@@ -57,7 +57,7 @@ class _Partial(NamedTuple):
 class _Search:
     """One search; tasks are known by their place in an order in which predecessors come first."""
 
-    def __init__(self, tasks: list[Task], processors: int, bound: bool) -> None:
+    def __init__(self, tasks: list[TimedTask], processors: int, bound: bool) -> None:
         place = {task.name: k for k, task in enumerate(tasks)}
         longest = tails(tasks)
         self.tasks, self.processors, self.bound = tasks, processors, bound

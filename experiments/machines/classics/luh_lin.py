@@ -10,7 +10,7 @@ from collections import Counter
 from typing import Literal
 
 from bddtorque.dynamics.graph import Op
-from bddtorque.evaluate.scheduling import Task, joined_tasks
+from bddtorque.evaluate.scheduling import TimedTask, joined_tasks
 from bddtorque.robots.robot import Robot
 from machines.lathrop.linear_program import linear_program, program_inputs
 from machines.lathrop.operation_counts import Count, counted_state, reached_nodes
@@ -26,7 +26,7 @@ def joint_tasks(
     count: Count = "general",
     bound: bool = True,
     needed_only: bool = False,
-) -> list[Task]:
+) -> list[TimedTask]:
     """Return the subtasks of Newton-Euler on a robot: names such as "wd[2]", processor i − 1 for joint i if bound.
 
     Durations are counts of sums and products weighted by `times`; what takes no operation takes no time. With
@@ -38,13 +38,13 @@ def joint_tasks(
     for each in program:
         took = times.sum(counted[each.result]["products"], counted[each.result]["sums"])
         needs = tuple(dict.fromkeys(operand for operand in each.operands if operand in counted))
-        tasks.append(Task(each.result, took, needs, each.link - 1 if bound else None))
+        tasks.append(TimedTask(each.result, took, needs, each.link - 1 if bound else None))
     if grain == "operation":
         return tasks
     return list(joined_tasks(tasks, {each.result: f"{each.group}[{each.link}]" for each in program}))
 
 
-def customised_joint_tasks(robot: Robot, times: Times) -> list[Task]:
+def customised_joint_tasks(robot: Robot, times: Times) -> list[TimedTask]:
     """Return the subtasks of one arm, one per variable and bound to its joint: what its zeros spare is not counted.
 
     Components that no torque depends on cost nothing: the other recursions do not compute them either.

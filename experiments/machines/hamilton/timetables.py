@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from bddtorque.base.errors import BddTorqueError
-from bddtorque.evaluate.scheduling import Placement, Schedule, Task
+from bddtorque.evaluate.scheduling import Placement, Schedule, TimedTask
 from bddtorque.robots.parts import Kind
 from machines.hamilton.hamilton_equations import HAMILTON
 from machines.hamilton.speculation_costs import Operations
@@ -140,13 +140,13 @@ def new_on_four() -> Timetable:
 
 def tasks_of(
     recursion: Recursion, method: Method, kinds: Sequence[Kind], costs: Mapping[Place, Operations]
-) -> list[Task]:
+) -> list[TimedTask]:
     """Return one task a variable, waiting for the variables it reads at their current value; durations in cycles."""
     waits: dict[Place, list[str]] = {}
     for each in dependences(recursion, method, kinds):
         if each.reading is Reading.CURRENT:
             waits.setdefault(each.reader, []).append(name_of(each.source))
     return [
-        Task(name_of(place), costs[place].cycles(), tuple(dict.fromkeys(waits.get(place, ()))))
+        TimedTask(name_of(place), costs[place].cycles(), tuple(dict.fromkeys(waits.get(place, ()))))
         for place in places(recursion, len(kinds))
     ]

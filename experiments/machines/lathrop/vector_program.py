@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from bddtorque.evaluate.scheduling import Task
+from bddtorque.evaluate.scheduling import TimedTask
 from machines.vectors import add, cross, dot, matrix_product, matrix_times, scaled, transposed
 
 
@@ -95,11 +95,11 @@ class Times:
         return multiplications * self.multiplication + additions * self.addition
 
 
-def tasks_of(program: Program, times: Times) -> list[Task]:
+def tasks_of(program: Program, times: Times) -> list[TimedTask]:
     """Return one task an operation, named by its result; inputs are there from the beginning."""
     made = {operation.result for operation in program}
     return [
-        Task(
+        TimedTask(
             operation.result,
             times.of(operation.primitive),
             tuple(dict.fromkeys(name for name in operation.operands if name in made)),

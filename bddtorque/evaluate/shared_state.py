@@ -1,4 +1,4 @@
-"""`Team`: one state on P processors, each with its own list of walks and sums, in threads that stay.
+"""`SharedStateRunner`: one state on P processors, each with its own list of walks and sums, in threads that stay.
 
 The lists come from the schedule that the counted model prices (`processor_lists`). A list runs in its own thread, or,
 where there are more lists than cores, a thread goes from one of its lists to another. Between states threads look for
@@ -22,11 +22,11 @@ import numpy.typing as npt
 from numba import types
 
 from bddtorque.base.jit import DISABLE_JIT
-from bddtorque.evaluate import team_kernel as kernel
+from bddtorque.evaluate import shared_state_kernel as kernel
 from bddtorque.evaluate.atomics import other_cores, yielding_function
 from bddtorque.evaluate.list_building import processor_lists
-from bddtorque.evaluate.machine import program_book, run_program
-from bddtorque.evaluate.operations import Costs
+from bddtorque.evaluate.machine import program_descriptor, run_program
+from bddtorque.evaluate.operations import StepCosts
 from bddtorque.evaluate.pointers import array_at, entry
 from bddtorque.evaluate.processor_lists import LINE, ProcessorLists
 from bddtorque.evaluate.runners import NOTHING, Interpreted, Runnable, plan_kinds, plan_places
@@ -44,7 +44,7 @@ from bddtorque.evaluate.single import (
     run_words,
     single_calls,
 )
-from bddtorque.evaluate.spreading import Spreading, Way, delayed, schedule_model
+from bddtorque.evaluate.spreading import Spreading, SpreadWay, delayed, schedule_model
 from bddtorque.plan.forms import BIT_FORMS
 
 Integers = npt.NDArray[np.int64]
@@ -52,13 +52,13 @@ Integers = npt.NDArray[np.int64]
 MOMENT = 2e-5
 """Seconds; unasked, Python hands the GIL over every 5 ms only."""
 MEETING = 200.0
-"""What a value from another processor may be late by, in tests of a bit: schedules leave so much time where they can,
+"""Delay of a value from another processor, in tests of a bit: schedules leave so much time where they can,
 and it decides how finely a state is cut. A meeting takes about 80; the rest is for walks that end early or late."""
-COSTS = {"bits": Costs(1.0, 1.0), "lockstep": Costs(0.25, 1.0)}
-"""What a test and an addition take, relative to each other."""
+COSTS = {"bits": StepCosts(1.0, 1.0), "lockstep": StepCosts(0.25, 1.0)}
+"""Durations of a test and of an addition, relative to each other."""
 
 
-class Team:
+class SharedStateRunner:
     """Runs single states on the processors of a schedule, in at most so many threads; batches state after state.
 
     Attributes
@@ -78,10 +78,10 @@ class Team:
         self.spreading = spreading
         self.lists = processor_lists(spreading, runner.program, [wire.name for wire in model.plan.inputs])
         self.threads = min(threads, spreading.processors)
-        self.book, self._shared, self._inputs = _book(self.lists, self.threads)
+        self.descriptor, self._shared, self._inputs = _descriptor(self.lists, self.threads)
         self._pool: ThreadPoolExecutor | None = None
         self.forget_threads()
-        _teams.add(self)
+        _runners.add(self)
 
     def run(self, q: Integers, qd: Integers, qdd: Integers, tau: Integers, counts: Integers) -> bool:
         """Run N states, one after another."""
@@ -93,20 +93,20 @@ class Team:
 
     @cached_property
     def places(self) -> Integers:
-        """How `places` of compiled calls begin."""
-        book: Any = types.Array(types.int64, 1, "C")
-        self.book[kernel.DO] = entry(kernel.do_lists, (book, types.int64, types.int64))
-        self.book[kernel.READ] = entry(run_program, plan_kinds(self._inputs))
-        return plan_places(kernel.run_together, self.book)
+        """Head of the `places` of compiled calls."""
+        descriptor: Any = types.Array(types.int64, 1, "C")
+        self.descriptor[kernel.DO] = entry(kernel.do_lists, (descriptor, types.int64, types.int64))
+        self.descriptor[kernel.READ] = entry(run_program, plan_kinds(self._inputs))
+        return plan_places(kernel.run_together, self.descriptor)
 
     def single(self, common: Sequence[npt.NDArray[Any]], stops: int) -> Single | None:
         """Return the compiled calls for single states; while a thread sleeps they leave a state to `run`."""
-        return single_calls(*_calls(), common, stops, self.places, (self.book, *self._held()))
+        return single_calls(*_calls(), common, stops, self.places, (self.descriptor, *self._held()))
 
     def forget_threads(self) -> None:
         """Begin before the first state, without any threads: a forked child has none of them."""
-        self._shared[: self.book[kernel.NOTES]] = 0
-        self._shared[kernel.ASLEEP : self.book[kernel.LISTS]] = 1
+        self._shared[: self.descriptor[kernel.NOTES]] = 0
+        self._shared[kernel.ASLEEP : self.descriptor[kernel.LISTS]] = 1
         self._pool, self._waking = None, threading.Lock()
 
     def _held(self) -> tuple[npt.NDArray[Any], ...]:
@@ -116,7 +116,7 @@ class Team:
 
     def _wake(self) -> None:
         """Start or wake the threads that sleep, and give them a moment of the GIL, which they need to begin."""
-        asleep = self._shared[kernel.ASLEEP + LINE : self.book[kernel.LISTS] : LINE]
+        asleep = self._shared[kernel.ASLEEP + LINE : self.descriptor[kernel.LISTS] : LINE]
         if not (asleep == 1).any():
             return
         with self._waking:
@@ -133,22 +133,22 @@ class Team:
     def _attend(self, thread: int, seen: int, cores: set[int]) -> None:
         if cores:
             os.sched_setaffinity(0, cores)  # of this thread alone
-        kernel.attend(self.book, thread, seen)
+        kernel.attend(self.descriptor, thread, seen)
 
 
-_teams: WeakSet[Team] = WeakSet()
+_runners: WeakSet[SharedStateRunner] = WeakSet()
 
 
 def _forget_threads() -> None:
-    for team in list(_teams):
-        team.forget_threads()
+    for runner in list(_runners):
+        runner.forget_threads()
 
 
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_forget_threads)
 
 
-def choose_spreading(model: Runnable, form: str, way: Way, processors: int) -> Spreading:
+def choose_spreading(model: Runnable, form: str, way: SpreadWay, processors: int) -> Spreading:
     """Return the schedule to run: as fine as pays where every meeting of processors takes its time.
 
     Forms that give whole words at once are never cut into bits.
@@ -161,8 +161,8 @@ def choose_spreading(model: Runnable, form: str, way: Way, processors: int) -> S
     return min((coarse, fine), key=lambda each: delayed(each, MEETING).makespan)
 
 
-def _book(lists: ProcessorLists, threads: int) -> tuple[Integers, Integers, Integers]:
-    """Return the book of a team, the memory that its threads share, and the book of the program that reads inputs."""
+def _descriptor(lists: ProcessorLists, threads: int) -> tuple[Integers, Integers, Integers]:
+    """Return the descriptor, the memory that threads share, and the descriptor of the program that reads inputs."""
     processors = len(lists.starts) - 1
     first_list = kernel.ASLEEP + threads * LINE
     first_note = first_list + processors * LINE
@@ -173,29 +173,29 @@ def _book(lists: ProcessorLists, threads: int) -> tuple[Integers, Integers, Inte
     shared = space[skipped : skipped + first_slot + lists.slots]
     shared[first_slot + lists.one] = 1
     slots = shared[first_slot:]
-    inputs = program_book(lists.program, len(slots), slots.ctypes.data)
+    inputs = program_descriptor(lists.program, len(slots), slots.ctypes.data)
     arrays = (shared, slots, lists.code, lists.starts, lists.operands, lists.torques, inputs, *lists.program)
-    book = np.zeros(kernel.BOOK, dtype=np.int64)
+    descriptor = np.zeros(kernel.DESCRIPTOR_LENGTH, dtype=np.int64)
     numbers = (processors, threads, yielding_function(), first_list, first_note)
-    book[: len(numbers)] = numbers
-    book[kernel.ARRAYS :: 2] = [each.ctypes.data for each in arrays]
-    book[kernel.ARRAYS + 1 :: 2] = [len(each) for each in arrays]
-    return book, shared, inputs
+    descriptor[: len(numbers)] = numbers
+    descriptor[kernel.ARRAYS :: 2] = [each.ctypes.data for each in arrays]
+    descriptor[kernel.ARRAYS + 1 :: 2] = [len(each) for each in arrays]
+    return descriptor, shared, inputs
 
 
-def _team_words(q: Any, qd: Any, qdd: Any, tau: Any, places: Any) -> None:
-    if not kernel.all_awake(array_at(places[TABLE], (kernel.BOOK,), np.int64)):
+def _shared_words(q: Any, qd: Any, qdd: Any, tau: Any, places: Any) -> None:
+    if not kernel.all_awake(array_at(places[TABLE], (kernel.DESCRIPTOR_LENGTH,), np.int64)):
         raise ValueError(LEFT)
     run_words(q, qd, qdd, tau, places)
 
 
-def _team_floats(q: Any, qd: Any, qdd: Any, tau: Any, places: Any) -> None:
-    if not kernel.all_awake(array_at(places[TABLE], (kernel.BOOK,), np.int64)):
+def _shared_floats(q: Any, qd: Any, qdd: Any, tau: Any, places: Any) -> None:
+    if not kernel.all_awake(array_at(places[TABLE], (kernel.DESCRIPTOR_LENGTH,), np.int64)):
         raise ValueError(LEFT)
     run_floats(q, qd, qdd, tau, places)
 
 
 @cache
 def _calls() -> tuple[One, One]:
-    """Return the calls of any team; compiled once, then kept on disk."""
-    return numba.njit(WORDS, **OPTIONS)(_team_words), numba.njit(FLOATS, **OPTIONS)(_team_floats)
+    """Return the calls of any runner; compiled once, then kept on disk."""
+    return numba.njit(WORDS, **OPTIONS)(_shared_words), numba.njit(FLOATS, **OPTIONS)(_shared_floats)

@@ -15,12 +15,12 @@ from compiled import arm, compiled, random_words, reference
 
 import bddtorque as bt
 from bddtorque.evaluate import kinds as kinds_module
-from bddtorque.evaluate import team as team_module
+from bddtorque.evaluate import shared_state as team_module
 from bddtorque.evaluate.processor_lists import POST, WAIT
 from bddtorque.evaluate.runners import Interpreted
+from bddtorque.evaluate.shared_state import SharedStateRunner
+from bddtorque.evaluate.shared_state_kernel import ASLEEP
 from bddtorque.evaluate.spreading import schedule_model
-from bddtorque.evaluate.team import Team
-from bddtorque.evaluate.team_kernel import ASLEEP
 
 PLANS = {
     "terms": {"bits": 6},
@@ -79,7 +79,9 @@ def test_any_schedule_is_run_even_where_one_thread_goes_as_far_as_it_can_in_ever
     expected = reference(model, words)
     for way in ("bits", "terms"):
         for processors, form in ((1, "lockstep"), (2, "bits"), (3, "lockstep"), (5, "bits")):
-            team = Team(Interpreted(model, form), model, schedule_model(model, processors, way, grain=grain), 1)
+            team = SharedStateRunner(
+                Interpreted(model, form), model, schedule_model(model, processors, way, grain=grain), 1
+            )
             assert np.array_equal(run(team, words), expected), (way, processors)
             assert processors > 1 or not team.lists.meetings
 
@@ -87,7 +89,7 @@ def test_any_schedule_is_run_even_where_one_thread_goes_as_far_as_it_can_in_ever
 def test_processors_do_what_the_schedule_says_and_meet_nowhere_else():
     model = arm(6, workers=1)
     spreading = schedule_model(model, 3, "bits")
-    lists = Team(Interpreted(model, "bits"), model, spreading, 1).lists
+    lists = SharedStateRunner(Interpreted(model, "bits"), model, spreading, 1).lists
     place = {each.task: each.processor for each in spreading.schedule.placements}
     pairs = {
         (place[each.name], place[name])
@@ -108,7 +110,7 @@ def test_processors_do_what_the_schedule_says_and_meet_nowhere_else():
 def test_a_meeting_left_out_is_noticed_by_these_tests():
     model = arm(6, workers=1)
     words = random_words(model, 30, seed=4)
-    team = Team(Interpreted(model, "bits"), model, schedule_model(model, 3, "bits"), 1)
+    team = SharedStateRunner(Interpreted(model, "bits"), model, schedule_model(model, 3, "bits"), 1)
     team.lists.code[team.lists.code[:, 0] == WAIT, 3] = 0
     assert not np.array_equal(run(team, words), reference(model, words))
 
@@ -166,7 +168,7 @@ def test_threads_that_share_an_evaluator_get_their_own_torques(eight_cores):
 
 
 def test_a_thread_that_never_comes_is_done_without(eight_cores, monkeypatch):
-    monkeypatch.setattr(Team, "_attend", lambda *_: None)
+    monkeypatch.setattr(SharedStateRunner, "_attend", lambda *_: None)
     model = arm(6, workers=1)
     words = random_words(model, 30)
     many = model.evaluator("parallel", processors=5, spread="bits")

@@ -1,10 +1,10 @@
-"""Compiled code of a team: threads that together do the lists of one state, and meet where the lists say.
+"""Compiled code of `SharedStateRunner`: threads that together do the lists of one state, and meet where the lists say.
 
-Everything is reached from one int64 array, `book`: numbers, and the addresses and lengths of arrays. One of those is
-the memory that all threads share:
+Everything is reached from one int64 array, `descriptor`: numbers, and the addresses and lengths of arrays. One of those
+is the memory that all threads share:
 
     EPOCH               the number of the state that is computed; the caller counts it up to begin
-    BUSY                1 while a caller has the team
+    BUSY                1 while a caller has the threads
     ASLEEP + thread     0 where a thread looks for the next state, 1 where it sleeps, 2 where it was called and comes
     lists + processor   how far its list is done, and for which state it was taken
     notes + thread      where a thread goes on in each list that it has taken
@@ -29,15 +29,15 @@ from bddtorque.evaluate.processor_lists import CLAMP, COLUMNS, LINE, MAGNITUDE, 
 from bddtorque.evaluate.program import Program
 
 PROCESSORS, THREADS, YIELD, LISTS, NOTES, DO, READ, ARRAYS = range(8)
-"""Numbers in `book`: of processors and threads, the address of what yields a core, where lines and notes begin in the
-shared memory, the addresses of `do_lists` and of `run_program`, compiled once for all that call them. From ARRAYS on an
-address and a length for each array:"""
+"""Numbers in `descriptor`: of processors and threads, the address of the function that yields a core, where lines and
+notes begin in the shared memory, the addresses of `do_lists` and of `run_program`, compiled once for all that call
+them. From ARRAYS on an address and a length for each array:"""
 SHARED, SLOTS, CODE, STARTS, OPERANDS, TORQUES, INPUTS, PROGRAM = range(ARRAYS, ARRAYS + 16, 2)
-BOOK = PROGRAM + 2 * len(Program._fields)
+DESCRIPTOR_LENGTH = PROGRAM + 2 * len(Program._fields)
 """Its length."""
 EPOCH, BUSY, ASLEEP = 0, LINE, 2 * LINE
 DONE, TAKEN = range(2)
-"""What is known of a list, in a line of its own: how far it is done, and the last state for which someone took it."""
+"""State of a list, in a line of its own: how far it is done, and the last state for which a thread took it."""
 STATE_BITS = 24
 """Below the epoch in DONE: room for the instructions of any list, and for the states of 17 years at 1 kHz."""
 WHOLE = (1 << STATE_BITS) - 1
@@ -52,26 +52,26 @@ EAGER, RELAXED = 1 << 6, 1 << 4
 
 
 @inlined
-def array_of(book: Any, place: Any) -> Any:
-    """Return an int64 array (k,) of the book."""
-    return array_at(book[place], (book[place + 1],), np.int64)
+def array_of(descriptor: Any, place: Any) -> Any:
+    """Return an int64 array (k,) of the descriptor."""
+    return array_at(descriptor[place], (descriptor[place + 1],), np.int64)
 
 
 @uncounted
-def go_on(book: Any, processor: Any, note: Any, epoch: Any, patience: Any) -> bool:
+def go_on(descriptor: Any, processor: Any, note: Any, epoch: Any, patience: Any) -> bool:
     """Do a processor's list from where its note says; return whether it is done, or else waits for another."""
-    shared, slots = array_of(book, SHARED), array_of(book, SLOTS)
-    starts = array_of(book, STARTS)
-    code = array_at(book[CODE], (book[CODE + 1], COLUMNS), np.int64)
-    operands = array_at(book[OPERANDS], (book[OPERANDS + 1], 4), np.int64)
-    own = program_at(book, PROGRAM)
-    home, base = book[LISTS] + processor * LINE, epoch << STATE_BITS
+    shared, slots = array_of(descriptor, SHARED), array_of(descriptor, SLOTS)
+    starts = array_of(descriptor, STARTS)
+    code = array_at(descriptor[CODE], (descriptor[CODE + 1], COLUMNS), np.int64)
+    operands = array_at(descriptor[OPERANDS], (descriptor[OPERANDS + 1], 4), np.int64)
+    own = program_at(descriptor, PROGRAM)
+    home, base = descriptor[LISTS] + processor * LINE, epoch << STATE_BITS
     place, end = shared[note], starts[processor + 1]
     while place < end:
         op, target, first, last = code[place, 0], code[place, 1], code[place, 2], code[place, 3]
         if op == WAIT:
             looks = 0
-            while observe(shared, book[LISTS] + first * LINE + DONE) < base + last:
+            while observe(shared, descriptor[LISTS] + first * LINE + DONE) < base + last:
                 looks += 1
                 if looks > EAGER:
                     relax()
@@ -90,7 +90,7 @@ def go_on(book: Any, processor: Any, note: Any, epoch: Any, patience: Any) -> bo
             total, mask = code[place, 7], (np.int64(1) << code[place, 6]) - 1
             for sign in (1, -1):
                 total += sign * look_up(
-                    own.blocks, own.values, own.rules, own.positions, own.successors, own.roots, own.steps,
+                    own.blocks, own.values, own.positions, own.successors, own.roots,
                     code[place, 4], (left + sign * right) & mask,
                 )  # fmt: skip
             slots[target] = total
@@ -105,8 +105,7 @@ def go_on(book: Any, processor: Any, note: Any, epoch: Any, patience: Any) -> bo
                     total = np.int64(0)
             if op == WALK:
                 total = look_up(
-                    own.blocks, own.values, own.rules, own.positions, own.successors, own.roots, own.steps,
-                    code[place, 4], index,
+                    own.blocks, own.values, own.positions, own.successors, own.roots, code[place, 4], index,
                 )  # fmt: skip
             elif op == CLAMP:
                 total = min(max(total >> code[place, 4], code[place, 5]), code[place, 6])
@@ -121,28 +120,30 @@ def go_on(book: Any, processor: Any, note: Any, epoch: Any, patience: Any) -> bo
 
 
 @inlined
-def take_lists(book: Any, shared: Any, first: Any, step: Any, notes: Any, epoch: Any) -> Any:
+def take_lists(descriptor: Any, shared: Any, first: Any, step: Any, notes: Any, epoch: Any) -> Any:
     """Take those of some lists that nobody has taken for this state, and return how many."""
     taken = 0
-    for processor in range(first, book[PROCESSORS], step):
-        if take(shared, book[LISTS] + processor * LINE + TAKEN, epoch - 1, epoch):
-            shared[notes + processor] = array_of(book, STARTS)[processor]
+    for processor in range(first, descriptor[PROCESSORS], step):
+        if take(shared, descriptor[LISTS] + processor * LINE + TAKEN, epoch - 1, epoch):
+            shared[notes + processor] = array_of(descriptor, STARTS)[processor]
             taken += 1
     return taken
 
 
 @uncounted
-def do_lists(book: Any, thread: Any, epoch: Any) -> None:
+def do_lists(descriptor: Any, thread: Any, epoch: Any) -> None:
     """Do the lists of a thread for one state; the caller, thread 0, stays until all are done."""
-    shared, processors = array_of(book, SHARED), book[PROCESSORS]
-    notes = book[NOTES] + thread * (processors + LINE)  # where to go on in each list that this thread has taken, or −1
+    shared, processors = array_of(descriptor, SHARED), descriptor[PROCESSORS]
+    notes = descriptor[NOTES] + thread * (
+        processors + LINE
+    )  # where to go on in each list that this thread has taken, or −1
     for processor in range(processors):
         shared[notes + processor] = -1
-    left = take_lists(book, shared, thread, book[THREADS], notes, epoch)
+    left = take_lists(descriptor, shared, thread, descriptor[THREADS], notes, epoch)
     if thread == 0:  # what belongs to those who are not there need not wait for them
-        for other in range(1, book[THREADS]):
+        for other in range(1, descriptor[THREADS]):
             if observe(shared, ASLEEP + other * LINE):
-                left += take_lists(book, shared, other, book[THREADS], notes, epoch)
+                left += take_lists(descriptor, shared, other, descriptor[THREADS], notes, epoch)
     looks = 0
     while left or thread == 0:
         moved, patience = False, PATIENCE if left == 1 else SHORT_PATIENCE
@@ -150,7 +151,7 @@ def do_lists(book: Any, thread: Any, epoch: Any) -> None:
         for processor in range(processors):
             at = shared[notes + processor]
             if at >= 0:
-                if go_on(book, processor, notes + processor, epoch, patience):
+                if go_on(descriptor, processor, notes + processor, epoch, patience):
                     shared[notes + processor] = -1
                     left -= 1
                     moved = True
@@ -158,7 +159,7 @@ def do_lists(book: Any, thread: Any, epoch: Any) -> None:
                     finished = False
                     moved |= shared[notes + processor] != at
             elif thread == 0 and finished:
-                finished = observe(shared, book[LISTS] + processor * LINE + DONE) == (epoch << STATE_BITS) + WHOLE
+                finished = observe(shared, descriptor[LISTS] + processor * LINE + DONE) == (epoch << STATE_BITS) + WHOLE
         if thread == 0 and finished:
             return
         looks = 0 if moved else looks + (patience if left else processors)
@@ -167,40 +168,40 @@ def do_lists(book: Any, thread: Any, epoch: Any) -> None:
             looks += RELAXED
         if looks > PATIENCE:
             looks = 0
-            more = take_lists(book, shared, 0, 1, notes, epoch) if thread == 0 else 0
+            more = take_lists(descriptor, shared, 0, 1, notes, epoch) if thread == 0 else 0
             left += more
             if not more:  # who has what is waited for may need this core
-                call_at(book[YIELD])
+                call_at(descriptor[YIELD])
 
 
 @uncounted
-def run_together(q: Any, qd: Any, qdd: Any, tau: Any, book: Any, counts: Any) -> None:
+def run_together(q: Any, qd: Any, qdd: Any, tau: Any, descriptor: Any, counts: Any) -> None:
     """Run N states, one after another, each by all threads that are awake; callers take turns."""
-    shared, slots, torques = array_of(book, SHARED), array_of(book, SLOTS), array_of(book, TORQUES)
-    inputs = array_of(book, INPUTS)
+    shared, slots, torques = array_of(descriptor, SHARED), array_of(descriptor, SLOTS), array_of(descriptor, TORQUES)
+    inputs = array_of(descriptor, INPUTS)
     for state in range(q.shape[0]):
         rows = slice(state, state + 1)
         while not take(shared, BUSY, 0, 1):
-            call_at(book[YIELD])
-        run_at(book[READ], q[rows], qd[rows], qdd[rows], tau[rows], inputs, counts)
+            call_at(descriptor[YIELD])
+        run_at(descriptor[READ], q[rows], qd[rows], qdd[rows], tau[rows], inputs, counts)
         epoch = shared[EPOCH] + 1
         publish(shared, EPOCH, epoch)
-        do_at(book[DO], book, 0, epoch)
+        do_at(descriptor[DO], descriptor, 0, epoch)
         for k in range(len(torques)):
             tau[state, k] = slots[torques[k]]
         publish(shared, BUSY, 0)
 
 
 @uncounted
-def attend(book: Any, thread: Any, seen: Any) -> None:
+def attend(descriptor: Any, thread: Any, seen: Any) -> None:
     """Take part in every state after the one that was seen last, until there is none for a while."""
-    shared = array_of(book, SHARED)
+    shared = array_of(descriptor, SHARED)
     publish(shared, ASLEEP + thread * LINE, 0)
     looks = 0
     while looks < LIMIT:
         epoch = observe(shared, EPOCH)
         if epoch != seen:
-            do_at(book[DO], book, thread, epoch)
+            do_at(descriptor[DO], descriptor, thread, epoch)
             seen, looks = epoch, 0
         looks += 1
         if looks > EAGER:
@@ -210,9 +211,9 @@ def attend(book: Any, thread: Any, seen: Any) -> None:
 
 
 @inlined
-def all_awake(book: Any) -> bool:
-    """Whether every thread of the team looks for the next state."""
-    shared, awake = array_of(book, SHARED), True
-    for thread in range(1, book[THREADS]):
+def all_awake(descriptor: Any) -> bool:
+    """Tell whether every thread looks for the next state."""
+    shared, awake = array_of(descriptor, SHARED), True
+    for thread in range(1, descriptor[THREADS]):
         awake = awake and not observe(shared, ASLEEP + thread * LINE)
     return awake
