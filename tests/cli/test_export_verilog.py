@@ -5,8 +5,8 @@ import json
 import pytest
 from compiled import arm
 
-from bddtorque.bench import fpga_tools
-from bddtorque.export import fpga_bench
+from bddtorque.bench import fpga_bench
+from bddtorque.export import fpga_tools
 
 
 @pytest.fixture
