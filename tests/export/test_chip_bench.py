@@ -9,11 +9,10 @@ import pytest
 from compiled import arm, random_words
 
 import bddtorque as bt
-from bddtorque.bench import emulation
+from bddtorque.bench import chip_bench, emulation
 from bddtorque.bench.chip_bench import ChipFigures, bench_chips, recommendations, true_units
 from bddtorque.bench.emulation import measure, missing_tools
 from bddtorque.cli import main
-from bddtorque.export import chip_bench
 from bddtorque.spec.chips import chips
 
 
