@@ -219,7 +219,7 @@ def test_the_command_line(tmp_path, monkeypatch, capsys):
     )
     found = json.loads(capsys.readouterr().out)
     assert found["bits"] == {"velocity": [8], "torque": [10]}
-    assert found["certificate"]["outputs"][0]["spread"] == pytest.approx(0.1) and found["bound"] <= 0.5001
+    assert found["certificate"]["outputs"][0]["spread"] == pytest.approx(0.1) and max(found["bound"]) <= 0.5001
     assert main(["info", "friction.bdt"]) == 0
     assert "interpolant of the samples" in capsys.readouterr().out
     assert main(["info", "friction.bdt", "--json"]) == 0

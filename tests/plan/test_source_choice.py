@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 
 import bddtorque as bt
-from bddtorque.compiler import target_plans
 from bddtorque.compiler.robot_draft import draft_of_robot
 from bddtorque.plan.float_plan import AnyPlan
 from bddtorque.plan.plan import Plan
 from bddtorque.plan.plan_operations import native_operations
+from bddtorque.targets import target_plans
 
 
 def plan_of(arm: str, source: str, **options: object) -> AnyPlan:
