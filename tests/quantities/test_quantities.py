@@ -9,7 +9,7 @@ import pinocchio as pin
 import pytest
 from bdt_files import signed, taken_apart
 from examples_tried import EVERY
-from oracle import crba, pinocchio_model, rnea
+from oracle import crba, payload_inertia, pinocchio_model, rnea
 from sample_robots import example_urdf
 
 import bddtorque as bt
@@ -119,15 +119,8 @@ def by_pinocchio(model, words):
 def with_payload(robot, numbers):
     """Return a pinocchio model whose tip carries a body of mass, first moments and inertia about the tip's origin."""
     arm = pinocchio_model(robot)
-    m = numbers["mass"]
-    h = np.array([numbers.get(label, 0.0) for label in ("mx", "my", "mz")])
-    xx, xy, xz, yy, yz, zz = (numbers.get(label, 0.0) for label in ("Ixx", "Ixy", "Ixz", "Iyy", "Iyz", "Izz"))
-    around = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
-    body, c = pin.Inertia.Zero(), h / m
-    # set one by one: words may stand for bodies that pinocchio refuses to make
-    body.mass, body.lever, body.inertia = m, c, around - m * (c @ c * np.eye(3) - np.outer(c, c))
     tip = pin.SE3(np.array(robot.tip.rotation), np.array(robot.tip.translation))
-    arm.appendBodyToJoint(arm.njoints - 1, body, tip)
+    arm.appendBodyToJoint(arm.njoints - 1, payload_inertia(numbers), tip)
     return arm
 
 
