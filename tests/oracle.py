@@ -42,6 +42,101 @@ def pinocchio_model(robot: Robot) -> pin.Model:
     return model
 
 
+class PinocchioTree:
+    """A robot of any structure as pinocchio sees it: every joint moves by itself, and a matrix couples them.
+
+    Attributes
+    ----------
+    model
+        All joints, followers too, each after the one that carries it.
+    coupling, offset
+        Positions of all joints are coupling · q + offset, velocities coupling · qd, and so on.
+    tip
+        The frame of the tip, if the robot says which joint carries it, or is a chain.
+    """
+
+    def __init__(self, robot: Robot) -> None:
+        self.model = model = pin.Model()
+        model.gravity = pin.Motion(np.array(robot.gravity), np.zeros(3))
+        names, places = list(robot.joint_names), dict[str, int]()
+        before = ["", *names]
+        left = [
+            (joint, link, before[j] if joint.parent is None else joint.parent, j, 1.0, 0.0)
+            for j, (joint, link) in enumerate(zip(robot.joints, robot.links, strict=True))
+        ]
+        left += [
+            (each.joint, each.link, each.joint.parent or "", names.index(each.leader), each.multiplier, each.offset)
+            for each in robot.followers
+        ]
+        rows, offsets, rotors = [], [], []
+        while left:
+            joint, link, parent, drive, multiplier, offset = left.pop(0)
+            if parent and parent not in places:
+                left.append((joint, link, parent, drive, multiplier, offset))
+                continue
+            kind = pin.JointModelRZ() if joint.kind == "revolute" else pin.JointModelPZ()
+            placement = pin.SE3(np.array(joint.rotation), np.array(joint.translation))
+            place = model.addJoint(places[parent] if parent else 0, kind, placement, joint.name)
+            model.appendBodyToJoint(place, inertia(link), pin.SE3.Identity())
+            places[joint.name] = place
+            rows.append(multiplier * np.eye(len(names))[drive])
+            offsets.append(offset)
+            rotors.append(joint.rotor_inertia)
+        model.armature = np.array(rotors)
+        self.coupling, self.offset = np.array(rows), np.array(offsets)
+        self._carrier = places[robot.tip.parent] if robot.tip.parent is not None else model.njoints - 1
+        self._tip = pin.SE3(np.array(robot.tip.rotation), np.array(robot.tip.translation))
+        self.tip = model.addFrame(pin.Frame("tip", self._carrier, 0, self._tip, pin.FrameType.OP_FRAME))
+
+    def carrying(self, body: pin.Inertia) -> pin.Model:
+        """Return the model with a body at its tip."""
+        model = self.model.copy()
+        model.appendBodyToJoint(self._carrier, body, self._tip)
+        return model
+
+    def torques(self, model: pin.Model, q: np.ndarray, qd: np.ndarray, qdd: np.ndarray) -> np.ndarray:
+        """Return the torques of the driven joints at one state."""
+        moved = (self.coupling @ q + self.offset, self.coupling @ qd, self.coupling @ qdd)
+        return self.coupling.T @ pin.rnea(model, model.createData(), *moved)
+
+    def mass_matrix(self, model: pin.Model, q: np.ndarray) -> np.ndarray:
+        """Return the inertia of the driven joints, both triangles."""
+        upper = np.triu(pin.crba(model, model.createData(), self.coupling @ q + self.offset))
+        return self.coupling.T @ (upper + np.triu(upper, 1).T) @ self.coupling
+
+    def energy(self, model: pin.Model, q: np.ndarray, qd: np.ndarray) -> np.ndarray:
+        """Return kinetic and potential energy."""
+        data, position = model.createData(), self.coupling @ q + self.offset
+        kinetic = pin.computeKineticEnergy(model, data, position, self.coupling @ qd)
+        return np.array([kinetic, pin.computePotentialEnergy(model, data, position)])
+
+    def pose(self, model: pin.Model, q: np.ndarray) -> np.ndarray:
+        """Return position and rotation of the tip, row by row, (12,)."""
+        data = model.createData()
+        pin.framesForwardKinematics(model, data, self.coupling @ q + self.offset)
+        found = data.oMf[self.tip]
+        return np.concatenate([found.translation, found.rotation.reshape(-1)])
+
+    def jacobian(self, model: pin.Model, q: np.ndarray) -> np.ndarray:
+        """Return the Jacobian of the tip in base axes, row by row, (6 n,)."""
+        axes = pin.ReferenceFrame.LOCAL_WORLD_ALIGNED
+        position = self.coupling @ q + self.offset
+        found = pin.computeFrameJacobian(model, model.createData(), position, self.tip, axes)
+        return (found.reshape(6, -1) @ self.coupling).reshape(-1)
+
+
+def payload_inertia(numbers: dict[str, float]) -> pin.Inertia:
+    """Return a body of a mass, first moments and an inertia about the origin, by the labels of a payload's words."""
+    m = numbers["mass"]
+    c = np.array([numbers.get(label, 0.0) for label in ("mx", "my", "mz")]) / m
+    xx, xy, xz, yy, yz, zz = (numbers.get(label, 0.0) for label in ("Ixx", "Ixy", "Ixz", "Iyy", "Iyz", "Izz"))
+    around = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
+    body = pin.Inertia.Zero()
+    # set one by one: words may stand for bodies that pinocchio refuses to make
+    body.mass, body.lever, body.inertia = m, c, around - m * (c @ c * np.eye(3) - np.outer(c, c))
+    return body
+
+
 def rnea(model: pin.Model, q: np.ndarray, qd: np.ndarray, qdd: np.ndarray) -> np.ndarray:
     """Return the joint torques (inverse dynamics)."""
     data = model.createData()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
@@ -38,9 +39,8 @@ NOISE, NOISE_WORDS = 4 * MARGIN, 1e-3
 """Of the largest output: what is below the first is rounding noise in the place of 0, and has words for the second."""
 AXIS_SLACK = 1e-5
 """How far above 1 entries of rotations can be: robots are refused whose axes are farther from orthonormal."""
-
-ROOM_BELOW = 2
-"""Units of the last bit below 0 that words have whose quantity is never negative."""
+UNIT_BITS = 20
+"""Bits of the unit of words that start just below 0: with those of a word they are fewer than a float has."""
 
 
 def draft_of_robot(spec: Spec, robot: Robot) -> Draft:
@@ -206,8 +206,12 @@ def _ends(own: Interval, far: float, spec: Spec) -> tuple[float, float]:
     if not isinstance(spec.bits, int):
         raise TypeError("a resolved spec has one word length here")
     high = with_room(1.0, spec.bits) if 1.0 <= far <= 1 + AXIS_SLACK else round_up(with_room(far, spec.bits))
-    # below a quantity that is never negative there is room for the error of its words, as there is above
-    return (-high * ROOM_BELOW / (1 << spec.bits) if own.low >= 0 else -high), high
+    if own.low < 0 or far == 0:
+        return -high, high
+    # never negative: one unit below 0 for the error, as there is above. 0 is a word, for the unit has few bits
+    mantissa, exponent = math.frexp(high / (1 << spec.bits))
+    unit = math.ldexp(math.ceil(math.ldexp(mantissa, UNIT_BITS)), exponent - UNIT_BITS)
+    return -unit, unit * ((1 << spec.bits) - 1)
 
 
 def _resolved(spec: Spec, robot: Robot, joints: Sequence[JointSpec]) -> Spec:

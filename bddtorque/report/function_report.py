@@ -11,7 +11,6 @@ import numpy.typing as npt
 
 from bddtorque.base.sizes import bits_text
 from bddtorque.model.model import Model
-from bddtorque.model.output_truth import true_units
 from bddtorque.proof.torque_range import effective_bits
 from bddtorque.report.function_truth import page_truth
 from bddtorque.report.live_section import (
@@ -49,7 +48,7 @@ class FunctionPage:
             for word, share in zip(self.words, shares, strict=False)
         ]
         tried = self._tried()
-        found, true = self._outputs(tried), true_units(model, self._named(tried))
+        found, true = self._outputs(tried), model.true_units(self._named(tried))
         # states, largest: on how many states words were compared with true values, and the largest error of each
         # output, in units; none where nobody knows the true values
         self.states = 0
@@ -127,7 +126,7 @@ class FunctionPage:
     def live_section(self, too_large: str | None) -> Markup:
         """Return the sliders, the outputs of the first state, and the map or curve."""
         model, one = self.model, np.array([self.start], dtype=np.int64)
-        compiled, true = self._outputs(one)[0], true_units(model, self._named(one))
+        compiled, true = self._outputs(one)[0], model.true_units(self._named(one))
         proved, outputs, bits = model.certificate.outputs, _outputs_of(model), self._effective_bits()
         rows = [
             output_row(

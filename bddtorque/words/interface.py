@@ -51,9 +51,10 @@ class WordArray:
     words: tuple[Format, ...]
 
     def __post_init__(self) -> None:
-        n = self.shape[0] if self.shape else 1
-        triangle = n * (n + 1) // 2 if self.shape == (n, n) else 0
-        if len(self.words) not in (math.prod(self.shape), triangle):
+        counts = [math.prod(self.shape)]
+        if len(self.shape) == 2 and self.shape[0] == self.shape[1]:  # symmetric: only its upper triangle
+            counts.append(self.shape[0] * (self.shape[0] + 1) // 2)
+        if len(self.words) not in counts:
             raise BddTorqueError(f"array {self.name} of shape {self.shape} has {len(self.words)} words")
         if len(set(self.labels)) != len(self.words) or len(self.labels) != len(self.words):
             raise BddTorqueError(f"array {self.name}: {len(self.words)} words must have a label each, all different")
@@ -211,10 +212,14 @@ class Interface:
 
     def __post_init__(self) -> None:
         inputs, outputs = ([array.name for array in side] for side in (self.inputs, self.outputs))
-        for what, names in (("array", inputs), ("array", outputs), ("input word", list(self.word_names))):
-            for k, name in enumerate(names):
-                if name in names[:k]:
+        labels = [label for array in self.outputs for label in array.labels]
+        named = {"input array": inputs, "output array": outputs, "input word": self.word_names, "output word": labels}
+        for what, names in named.items():
+            seen = set[str]()
+            for name in names:
+                if name in seen:
                     raise BddTorqueError(f"{what} '{name:.40}' occurs twice: each must have a name of its own")
+                seen.add(name)
 
     @property
     def arrays(self) -> tuple[WordArray, ...]:
@@ -278,7 +283,10 @@ def interface_from_plain(plain: object, where: str) -> Interface:
     """Return what `Interface.to_plain` wrote; every key and type is checked."""
     given = table(plain, ("inputs", "outputs"), where)
     inputs, outputs = (
-        tuple(_array_from_plain(each, f"{where}, {side}[{k}]") for k, each in enumerate(listed(given[side], where)))
+        tuple(
+            _array_from_plain(each, f"{where}, {side}[{k}]")
+            for k, each in enumerate(listed(given[side], f"{where}, {side}"))
+        )
         for side in ("inputs", "outputs")
     )
     if not inputs or not outputs:
@@ -289,12 +297,15 @@ def interface_from_plain(plain: object, where: str) -> Interface:
 
 def _array_from_plain(plain: object, where: str) -> WordArray:
     given = table(plain, ("name", "shape", "labels", "words"), where)
-    shape = tuple(whole(size, 1, MAX_WORDS, f"{where}, shape") for size in listed(given["shape"], where))
-    labels = tuple(name_of(label, f"{where}, labels") for label in listed(given["labels"], where))
-    words = (format_from_plain(each, f"{where}, word {k}") for k, each in enumerate(listed(given["words"], where)))
+    name = name_of(given["name"], f"{where}, name")
+    items = {key: listed(given[key], f"{where}, {key}") for key in ("shape", "labels", "words")}
+    shape = tuple(whole(size, 1, MAX_WORDS, f"{where}, shape") for size in items["shape"])
     if len(shape) > 2 or math.prod(shape) > MAX_WORDS:
-        raise BddTorqueError(f"{where}: the shape must be that of a number, a vector or a matrix, got {list(shape)}")
-    return WordArray(name_of(given["name"], f"{where}, name"), shape, labels, tuple(words))
+        raise BddTorqueError(f"{where}, shape must be that of a number, a vector or a matrix, got {list(shape)[:3]}")
+    labels = tuple(name_of(label, f"{where}, labels") for label in items["labels"])
+    words = tuple(format_from_plain(each, f"{where}, word {k}") for k, each in enumerate(items["words"]))
+    with refusals_in(where):
+        return WordArray(name, shape, labels, words)
 
 
 def format_from_plain(plain: object, where: str) -> Format:

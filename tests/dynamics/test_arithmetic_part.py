@@ -15,7 +15,7 @@ from strategies import KINDS, random_tree
 
 import bddtorque as bt
 from bddtorque.base.errors import BddTorqueError
-from bddtorque.compiler.origin import Origin, from_recursion, from_terms
+from bddtorque.compiler.origin import TorqueGraph, from_recursion, from_terms
 from bddtorque.dynamics.chain import chain_of
 from bddtorque.dynamics.coupling import drive_torques, refuse_uncompilable
 from bddtorque.dynamics.newton_euler import WRENCH, newton_euler
@@ -23,7 +23,7 @@ from bddtorque.proof import recursion_truth, term_truth
 from bddtorque.proof.recursion_truth import recursion_errors
 from bddtorque.robots.parts import Follower, Joint, Link
 from bddtorque.robots.robot import Robot
-from bddtorque.words.argument import Argument
+from bddtorque.words.argument import Argument, intervals
 
 mp = mpmath.mp.clone()
 mp.dps = 60
@@ -63,7 +63,7 @@ def true_torques(robot: Robot, q: np.ndarray, qd: np.ndarray, qdd: np.ndarray) -
     return list(drive_torques(exact, tau))
 
 
-def farthest(origin: Origin, seed: int) -> tuple[np.ndarray, np.ndarray]:
+def farthest(origin: TorqueGraph, seed: int) -> tuple[np.ndarray, np.ndarray]:
     """Return how far the traced torques are from the true ones at some states, and their bound."""
     robot, n = origin.robot, origin.robot.degrees_of_freedom
     random, found = np.random.default_rng(seed), np.zeros(n)
@@ -76,7 +76,7 @@ def farthest(origin: Origin, seed: int) -> tuple[np.ndarray, np.ndarray]:
     angle, word = Argument("angle", 16), Argument("word", 16, Fraction(3, 1 << 15))
     arguments = {f"{kind}{i + 1}": word for kind in ("q", "qd", "qdd") for i in range(n)}
     arguments |= {f"q{i + 1}": angle for i, joint in enumerate(robot.joints) if joint.revolute}
-    return found, origin.errors(arguments, [3.0] * n)
+    return found, origin.errors(intervals(arguments), [3.0] * n)
 
 
 @given(

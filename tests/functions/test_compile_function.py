@@ -12,7 +12,7 @@ import mpmath
 import numba
 import numpy as np
 import pytest
-from compiled import arm
+from compiled import arm, with_source
 from examples_tried import EVERY, examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -84,7 +84,7 @@ def test_products_are_taken_as_asked_for(products, method, tmp_path):
     again = bt.load(path)
     assert all(check.passed for check in (*verify(path, workers=1), *check_file(path)))
     other = "squares" if products == "blocks" else "blocks"
-    altered = to_bytes(replace(again, source=replace(again.source, rules={"products": other})))
+    altered = to_bytes(with_source(again, rules={"products": other}))
     assert not all(check.passed for check in verify(altered, workers=1))
     assert check_bytes(altered)[-1].detail == "plan: expected products as the function asks for"
 
@@ -99,14 +99,14 @@ def test_products_are_for_tables():
 def test_a_table_of_one_block_is_rounded_correctly():
     """Against mpmath: the nearest word, so that the bound is half a unit and next to nothing."""
     model = compiled("traced")
-    q, w = model.inputs
+    q, w = model.formats.words.values()
+    (output,) = model.formats.results.values()
     for a in range(q.lowest, q.highest + 1, 5):
         for b in range(w.lowest, w.highest + 1, 3):
             angle = 2 * mpmath.pi * a / 2**q.bits
             speed = mpmath.mpf(w.centre) + b * mpmath.mpf(w.lsb)
-            units = (
-                3 * mpmath.sin(angle) * speed**2 / 7 - speed + mpmath.mpf("0.25") - model.output.centre
-            ) / model.output.lsb
+            value = 3 * mpmath.sin(angle) * speed**2 / 7 - speed + mpmath.mpf("0.25")
+            units = (value - output.centre) / output.lsb
             assert abs(model.words(a, b) - units) <= 0.5 + 1e-9
 
 
@@ -129,7 +129,7 @@ def test_every_evaluator_gives_the_same_words(case):
     rng = np.random.default_rng(0)
     words = [
         np.concatenate(([each.lowest, each.highest, 0, -1, each.highest + 5, -9999], rng.integers(-300, 300, 60)))
-        for each in model.inputs
+        for each in model.formats.words.values()
     ]
     wanted = model.words(*words)
     forms = [("bits", None), ("bits", "bits"), ("words", "dense"), ("parallel", None)]
@@ -164,7 +164,7 @@ def test_files_load_and_verify(case, tmp_path):
     assert isinstance(loaded, bt.Model)
     assert (loaded.digest, loaded.diagram_digest) == (model.digest, model.diagram_digest)
     assert str(loaded.certificate) == str(model.certificate)
-    words = [np.arange(-8, 8)] * len(model.inputs)
+    words = [np.arange(-8, 8)] * len(model.formats.inputs)
     assert np.array_equal(loaded.words(*words), model.words(*words))
     checks = verify(tmp_path / "f.bdt", workers=1)
     assert all(check.passed for check in checks), checks
@@ -179,10 +179,10 @@ def test_a_robot_is_not_a_function(tmp_path):
     for ask in (lambda: function.torque(0.0, 0.0, 0.0), lambda: function.torque_words(0, 0, 0), lambda: function.robot):
         with pytest.raises(BddTorqueError, match=r"^'sigmoid' is a compiled function, not a robot: use value\("):
             ask()
-    for ask in (lambda: robot.value(0.0), lambda: robot.words(0), lambda: robot.inputs, lambda: robot.error_of(abs)):
+    for ask in (lambda: robot.value(0.0), lambda: robot.words(0), lambda: robot.graph, lambda: robot.error_of(abs)):
         with pytest.raises(BddTorqueError, match=r"^'planar2r' is a compiled robot, not a function: use torque\("):
             ask()
-    assert not hasattr(function, "formats") and not hasattr(robot, "rules")  # what it has not, it says it has not
+    assert not hasattr(function, "spec") and not hasattr(robot, "rules")  # what it has not, it says it has not
 
 
 def test_a_certificate_that_was_made_better_is_found_out(tmp_path):
@@ -250,8 +250,8 @@ def test_floats_in_and_out_are_counted_and_refused():
 def test_saturation_is_known_of_a_table():
     certificate = compiled("saturating").certificate
     assert certificate.saturation == "can"
-    (word,) = certificate.witness
-    assert abs(5 * math.tan(compiled("saturating").inputs[0].dequantise(word))) > 4.0
+    ((word,),) = certificate.witness
+    assert abs(5 * math.tan(compiled("saturating").formats.words["x"].dequantise(word))) > 4.0
     assert certificate.high > 5 * math.tan(1.4) and certificate.low < -5 * math.tan(1.4)
     assert compiled("float").certificate.saturation == "cannot"
 
@@ -351,7 +351,7 @@ def test_polynomials_of_any_words_keep_their_bound(coefficients, bits, low, widt
 
     inputs = {"x": (bits, (low, low + width)), "y": (4, 1.0)}
     traced = bt.compile_function(polynomial, inputs=inputs, output=out, trace="traced")
-    floats = bt.compile_function(polynomial, inputs=inputs, output={"y": traced.output}, trace="float")
+    floats = bt.compile_function(polynomial, inputs=inputs, output={"y": traced.formats.results["y"]}, trace="float")
     assert traced.error_of(polynomial) <= traced.certificate.bound + 1e-9
     assert floats.error_of(polynomial) <= floats.certificate.bound + 1e-9
     assert traced.certificate.bound <= 0.5 + 1e-5

@@ -85,7 +85,7 @@ def test_the_sign_at_a_standstill_is_zero():
     assert with_zero.words([-1, 0, 1])[1] == 0
     # a range whose zero is no word: nothing stands still
     without = bt.compile_function(STRIBECK, inputs={"v": (4, (-0.5, 1.0))}, output=(10, 16.0))
-    values = without.inputs[0].dequantise(np.arange(-8, 8))
+    values = without.formats.words["v"].dequantise(np.arange(-8, 8))
     assert without.error_of(STRIBECK) <= without.certificate.bound and np.abs(values).min() > 1e-3
 
 

@@ -96,7 +96,7 @@ def test_any_value_replaced_is_refused_or_found_out(data, name, value):
 @pytest.mark.parametrize("name", ["law", "nearest"])
 def test_ranges_beyond_float64_are_found_out(name):
     header, arrays = taken_apart(files()[name])
-    header["function"]["inputs"][0]["low"] = -1e300
+    header["words"]["inputs"][0]["words"][0]["low"] = -1e300
     (failed,) = [each for each in verify(resigned(header, arrays, FUNCTION), workers=1) if not each.passed]
     assert "must give values within float64" in failed.detail
 
@@ -116,8 +116,8 @@ def resigned(header: dict, arrays: dict, sections: tuple[str, ...]) -> bytes:
         ("samples", ("plan", "blocks", 0, "law", "values", 2), 0.5, "tables"),
         ("nearest", ("plan", "blocks", 0, "law", "values", 2), 0.5, "tables"),
         ("traced", ("function", "graph", "nodes", 0, 3), "x2", "plan"),
-        ("traced", ("certificate", "relative_to"), "float", "plan"),
-        ("float", ("certificate", "relative_to"), "traced", "plan"),
+        ("traced", ("certificate", "outputs", 0, "relative_to"), "float", "plan"),
+        ("float", ("certificate", "outputs", 0, "relative_to"), "traced", "plan"),
         ("float", ("plan", "blocks", 0, "error"), 1e-3, "certificate"),
         ("float", ("plan", "blocks", 0, "table"), "0" * 64, "file"),
         ("arm", ("plan", "blocks", -1, "law", "viscous"), 1.5, "plan"),

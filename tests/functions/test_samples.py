@@ -94,7 +94,7 @@ def test_noise_is_averaged_over_words_where_that_is_asked_for():
     assert smooth.rules["points"] == 16
     assert smooth.error_of(lambda x: 2 * x) < rough.error_of(lambda x: 2 * x) / 2
     assert smooth.certificate.spread > 0.3
-    assert smooth.error_of(lambda x: 2 * x) * smooth.output.lsb < 0.1
+    assert smooth.error_of(lambda x: 2 * x) * smooth.formats.results["f"].lsb < 0.1
 
 
 def test_masked_values_are_refused():
@@ -158,12 +158,13 @@ def test_beyond_the_samples_nothing_is_known_unless_it_holds():
 def test_words_are_those_of_the_samples_unless_given(tmp_path):
     model = bt.compile_samples(csv(tmp_path, "speed,drag\n0,0\n10,1\n20,4\n"))
     assert list(model.formats.words) == ["speed"] and list(model.formats.results) == ["drag"] and model.name == "data"
-    assert model.inputs[0].span == pytest.approx((0.0, 20.0)) and model.output.span == pytest.approx((0.0, 4.0))
-    assert model.inputs[0].bits == model.output.bits == 12
+    speed, drag = model.formats.words["speed"], model.formats.results["drag"]
+    assert speed.span == pytest.approx((0.0, 20.0)) and drag.span == pytest.approx((0.0, 4.0))
+    assert speed.bits == drag.bits == 12
     # columns are found by name, whatever their order
     file = csv(tmp_path, "drag,speed\n0,0\n1,10\n4,20\n", "turned.csv")
     turned = bt.compile_samples(file, inputs={"speed": 12})
-    assert turned.output.name == "drag" and turned.value(15.0) == pytest.approx(2.5, abs=0.01)
+    assert list(turned.formats.results) == ["drag"] and turned.value(15.0) == pytest.approx(2.5, abs=0.01)
 
 
 BAD_FILES = [
@@ -217,8 +218,8 @@ def test_the_command_line(tmp_path, monkeypatch, capsys):
         == 0
     )
     found = json.loads(capsys.readouterr().out)
-    assert found["bits"] == {"inputs": {"velocity": 8}, "output": {"torque": 10}}
-    assert found["certificate"]["spread"] == pytest.approx(0.1) and found["bound"] <= 0.5001
+    assert found["bits"] == {"velocity": [8], "torque": [10]}
+    assert found["certificate"]["outputs"][0]["spread"] == pytest.approx(0.1) and max(found["bound"]) <= 0.5001
     assert main(["info", "friction.bdt"]) == 0
     assert "interpolant of the samples" in capsys.readouterr().out
     assert main(["info", "friction.bdt", "--json"]) == 0

@@ -18,6 +18,7 @@ from bddtorque.plan.reference import run_plan
 from bddtorque.plan.tabulate import tabulate
 from bddtorque.plan.wires import Input, Output, Product
 from bddtorque.words.integer_range import Range
+from bddtorque.words.interface import Interface
 
 METHODS = ("block", "limbs", "squares")
 KINDS = (("words", "dense"), ("bits", "lockstep"), ("bits", "bits"))
@@ -61,11 +62,11 @@ def swing() -> Model:
 
 def multiplier(swing: Model, widths: tuple[int, int], shift: int) -> Model:
     """Return a model whose torque is the product of velocity and acceleration words, and nothing else."""
-    words = {"qd": widths[0], "qdd": widths[1], "tau": 24}
-    kinds = {
-        name: replace(getattr(swing.formats, name), joints=(replace(getattr(swing.formats, name)[0], bits=bits),))
-        for name, bits in words.items()
-    }
+    lengths = {"qd": widths[0], "qdd": widths[1], "tau": 24}
+    q, qd, qdd, tau = (
+        replace(array, words=(replace(array[0], bits=lengths.get(array.name, array[0].bits)),))
+        for array in swing.formats.arrays
+    )
     most = 1 << (sum(widths) - 2)
     half = (1 << shift) >> 1
     low, high = (-most + half) >> shift, (most + half) >> shift
@@ -80,10 +81,7 @@ def multiplier(swing: Model, widths: tuple[int, int], shift: int) -> Model:
     plan = Plan(wires, (block,), (output,), "terms", "tables", 20)
     table = tabulate(block)[0]
     diagram = build(table, tuple(range(sum(block.input_widths))))
-    formats = replace(swing.formats, **kinds)
-    return replace(
-        swing, source=replace(swing.source, formats=formats), plan=plan, tables=(table,), diagrams=(diagram,)
-    )
+    return replace(swing, formats=Interface((q, qd, qdd), (tau,)), plan=plan, tables=(table,), diagrams=(diagram,))
 
 
 @pytest.mark.parametrize("shift", [0, 1, 3])

@@ -7,7 +7,6 @@ import pytest
 
 import bddtorque as bt
 from bddtorque.cli import main
-from bddtorque.sweeps import quantity_sweep
 from bddtorque.sweeps.quantity_sweep import sweep_quantity
 
 
@@ -25,10 +24,10 @@ def test_compile_and_info_show_it(tmp_path, capsys):
     options = ["--target", "float", "--bits", "8", "--no-cache", "--workers", "1"]
     assert main(["compile", "planar2r", "--quantity", "computed_torque", *gains, *options, "-o", str(out)]) == 0
     shown = capsys.readouterr().out
-    assert "'law'" in shown and "q_desired:elbow" in shown
+    assert "'computed_torque'" in shown and "q_desired:elbow" in shown
     assert main(["info", str(out), "--json"]) == 0
     told = json.loads(capsys.readouterr().out)
-    assert told["quantity"] == "law" and told["spec"]["gains"] == {"kp": 100.0, "kv": [20.0, 15.0]}
+    assert told["quantity"] == "computed_torque" and told["spec"]["gains"] == {"kp": 100.0, "kv": [20.0, 15.0]}
     assert main(["info", str(out)]) == 0
     assert "qd_desired" in capsys.readouterr().out
 
@@ -61,8 +60,8 @@ def test_sweep_finds_no_more_than_is_proved(file, tmp_path, capsys):
 
 def test_a_sweep_notices_what_is_worse_than_proved(file, monkeypatch):
     model = bt.load(file)
-    true = quantity_sweep.true_units
-    monkeypatch.setattr(quantity_sweep, "true_units", lambda *given: true(*given) * 1.2)
+    true = bt.Model.true_units
+    monkeypatch.setattr(bt.Model, "true_units", lambda *given: true(*given) * 1.2)
     assert sweep_quantity(model, 500).exceeding
 
 
@@ -76,15 +75,15 @@ def test_functions_are_swept_too(tmp_path, monkeypatch, capsys):
         each.save(file)
         [output] = sweep_quantity(each, 2000).outputs
         assert 0.45 < output.found <= output.proved
-        assert set(output.worst) == set(each.input_names)
+        assert set(output.worst) == set(each.formats.words)
     assert main(["sweep", *map(str, files), "--states", "500"]) == 0
     assert "product, function: 500 random and 63 corner states" in " ".join(capsys.readouterr().out.split())
     assert main(["sweep", str(files[0]), "--plot", "x.png"]) == 2
     assert "--plot cannot be given for function 'product'" in capsys.readouterr().err
     with pytest.raises(bt.BddTorqueError, match=r"'product' is a compiled function: use bt.sweep_quantity\(model\)"):
         bt.sweep(model)
-    true = quantity_sweep.true_units
-    monkeypatch.setattr(quantity_sweep, "true_units", lambda *given: true(*given) * 1.2)
+    true = bt.Model.true_units
+    monkeypatch.setattr(bt.Model, "true_units", lambda *given: true(*given) * 1.2)
     assert sweep_quantity(model, 200).exceeding
     monkeypatch.undo()
     untraced = bt.compile_function(abs, inputs={"x": (4, 1.0)}, output={"y": (4, 1.0)}, trace="float")

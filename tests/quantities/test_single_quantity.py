@@ -18,12 +18,12 @@ CASES = [
     ("bias", "float"),
     ("mass_matrix", "integer"),
     ("kinematics", "float"),
-    ("law", "float"),
+    ("computed_torque", "float"),
 ]
 
 
 def model_of(quantity: str, target: str) -> bt.Model:
-    if quantity == "law":
+    if quantity == "computed_torque":
         gains = {"kp": 30.0, "kv": 8.0}
         return bt.compile("planar2r", quantity=quantity, target=target, bits=6, gains=gains, workers=1)
     return compiled("planar2r", quantity=quantity, target=target, bits=6)

@@ -19,7 +19,7 @@ ROBOTS = {
     "RPP": random_robot(["revolute", "prismatic", "prismatic"], ["tilted", "general", "general"], 700902),
 }
 BITS = {"tables": 12, "integer": 12, "float": 16}
-READS = {"torque": 3, "law": 3, "bias": 2}
+READS = {"torque": 3, "computed_torque": 3, "bias": 2}
 """How many of positions, velocities and accelerations a quantity reads, where it is more than positions."""
 LARGE = [
     pytest.param("RPP", quantity, target, far, marks=pytest.mark.everything)
@@ -34,7 +34,7 @@ def compiled(robot: str, quantity: str, target: str, far: float, **options: Any)
     positions = [(-1.0, 2.0) if joint.revolute else (-far, far) for joint in arm.joints]
     motion = {"position": positions, "velocity": (-1.0, 2.0), "acceleration": 3.0}
     options = dict(list(motion.items())[: READS.get(quantity, 1)]) | {"bits": BITS[target]} | options
-    if quantity == "law":
+    if quantity == "computed_torque":
         options["gains"] = {"kp": 40.0, "kv": 9.0}
     return bt.compile(arm, quantity=quantity, target=target, workers=1, cache=None, **options)
 
@@ -67,7 +67,7 @@ def test_what_compiles_from_one_source_compiles_with_auto(robot, quantity, targe
 
 @pytest.mark.parametrize(
     ("robot", "quantity", "bits"),
-    [("PP", "torque", 12), ("RPP", "gravity", 12), ("PPP", "bias", 16), ("PPP", "mass_matrix", 12), ("PPP", "law", 6)],
+    [("PP", "torque", 12), ("RPP", "gravity", 12), ("PPP", "bias", 16), ("PPP", "mass_matrix", 12), ("PPP", "computed_torque", 6)],
 )
 def test_a_model_that_had_to_take_the_other_source_is_the_one_of_that_source(robot, quantity, bits):
     case = (robot, quantity, "tables", 100)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pinocchio as pin
 import pytest
-from oracle import pinocchio_torques
+from oracle import payload_inertia, pinocchio_torques
 from sample_robots import TREE, example_urdf
 
 import bddtorque as bt
@@ -142,15 +142,8 @@ def test_a_payload_of_a_link(quantity: str, payload: Any, target: str) -> None:
 def carrying(numbers: dict[str, float], frame: str) -> pin.Model:
     """Return the tree with a body at a link: mass, first moments, inertia about the origin of the link."""
     model = pin.buildModelFromXML(TOOLS)
-    mass = numbers["mass"]
-    c = np.array([numbers.get(label, 0.0) for label in ("mx", "my", "mz")]) / mass
-    xx, xy, xz, yy, yz, zz = (numbers.get(label, 0.0) for label in ("Ixx", "Ixy", "Ixz", "Iyy", "Iyz", "Izz"))
-    around = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
-    body = pin.Inertia.Zero()
-    # set one by one: words may stand for bodies that pinocchio refuses to make
-    body.mass, body.lever, body.inertia = mass, c, around - mass * (c @ c * np.eye(3) - np.outer(c, c))
     place = model.frames[model.getFrameId(frame)]
-    model.appendBodyToJoint(place.parentJoint, body, place.placement)
+    model.appendBodyToJoint(place.parentJoint, payload_inertia(numbers), place.placement)
     return model
 
 

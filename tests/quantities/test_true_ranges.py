@@ -75,20 +75,9 @@ def telling_words(model: bt.Model, seed: int) -> dict[str, np.ndarray]:
     return words
 
 
-def true_outputs(model: bt.Model, words: dict[str, np.ndarray]) -> np.ndarray:
-    """Return true values (N, outputs) in SI units, as they are."""
-    if not model.provenance.is_torque:
-        return model.true_values(words)
-    columns = [words[name] for name in model.formats.words]
-    n = len(columns) // 3
-    kinds = [np.stack(columns[k * n : (k + 1) * n], axis=1) for k in range(3)]
-    values = (kind.dequantise(each) for kind, each in zip(model.formats.inputs, kinds, strict=True))
-    return bt.inverse_dynamics(model.robot, *values)
-
-
 def check_true_ranges(model: bt.Model, seed: int) -> None:
     words = telling_words(model, seed)
-    true = true_outputs(model, words)
+    true = model.true_values(words)
     every = zip(true.T, model.formats.results.values(), model.certificate.outputs, strict=True)
     for values, word, proved in every:
         allowed = FLOAT_ERROR * max(1.0, np.abs(true).max())

@@ -256,7 +256,7 @@ def test_joint_formats() -> None:
 
 @pytest.mark.parametrize("x", [[1.0], [1.0, 2.0, 3.0], 1.0, np.zeros((2, 2, 2)), [[1.0, 2.0], [1.0]]])
 def test_bad_shapes_are_refused(x: object) -> None:
-    with pytest.raises(BddTorqueError, match=r"^positions must have shape \(2,\) or \(N, 2\), got "):
+    with pytest.raises(BddTorqueError, match=r"^q must have shape \(2,\) or \(N, 2\), got "):
         arm().q.quantise(x)  # type: ignore[arg-type]
 
 
@@ -271,22 +271,36 @@ def test_bad_types_are_refused() -> None:
 
 def test_plain_round_trip_through_json() -> None:
     formats = arm()
-    assert interface_from_plain(json.loads(json.dumps(formats.to_plain(), allow_nan=False))) == formats
+    assert interface_from_plain(json.loads(json.dumps(formats.to_plain(), allow_nan=False)), "words") == formats
 
 
 @pytest.mark.parametrize(
     ("path", "value", "message"),
     [
-        (["q", 0, "bits"], 99, r"^formats, q\[0\]: word: bits must be between 2 and 32"),
-        (["q", 0, "bits"], "8", "bits must be an integer, got '8'"),
-        (["q", 0, "kind"], [], r"^formats, q\[0\]: word: kind must be"),
-        (["tau", 1, "high"], None, r"^formats, tau\[1\]: word: the range must be finite"),
-        (["tau", 1, "name"], 3, r"^formats, tau\[1\], name must be text, got 3"),
-        (["q", 0], 5, r"^formats, q\[0\] must be a table with kind, .*, got 5"),
-        (["q", 0, "bit"], 5, r"unknown key 'bit'; did you mean 'bits'\?"),
-        (["qd"], [], "must be one per joint, 2, got 0"),
-        (["qd"], 4, "qd must be a list, got 4"),
-        (["joint_names"], [1, 2], "joint_names must be text, got 1"),
+        (["inputs", 0, "words", 0, "bits"], 99, r"^words, inputs\[0\], word 0: word: bits must be between 2 and 32"),
+        (["inputs", 0, "words", 0, "bits"], "8", "bits must be an integer, got '8'"),
+        (["inputs", 0, "words", 0, "kind"], [], r"^words, inputs\[0\], word 0: word: kind must be"),
+        (["outputs", 0, "words", 1, "high"], None, r"^words, outputs\[0\], word 1: word: the range must be finite"),
+        (["outputs", 0, "words", 1, "name"], 3, r"^words, outputs\[0\], word 1, name must be text, got 3"),
+        (["inputs", 0, "words", 0], 5, r"^words, inputs\[0\], word 0 must be a table with kind, .*, got 5"),
+        (["inputs", 0, "words", 0, "bit"], 5, r"unknown key 'bit'; did you mean 'bits'\?"),
+        (["inputs", 1, "words"], [], r"^words, inputs\[1\]: array qd of shape \(2,\) has 0 words$"),
+        (["inputs", 1, "words"], 4, r"^words, inputs\[1\], words must be a list, got 4"),
+        (["inputs", 1, "labels"], [1, 2], r"^words, inputs\[1\], labels must be printable text .*, got 1"),
+        (["inputs", 1, "labels"], ["a", "a"], r"^words, inputs\[1\]: array qd: 2 words must have a label each, all diff"),
+        (["inputs", 1, "labels"], ["a"], r"^words, inputs\[1\]: array qd: 2 words must have a label each"),
+        (["inputs", 1, "labels"], "ab", r"^words, inputs\[1\], labels must be a list"),
+        (["inputs", 1, "name"], "q", "^words: input array 'q' occurs twice"),
+        (["inputs", 1, "name"], "", r"^words, inputs\[1\], name must be printable text"),
+        (["inputs", 1, "shape"], [2, 1, 1], r"^words, inputs\[1\], shape must be that of a number, a vector or a matrix"),
+        (["inputs", 1, "shape"], [3], r"^words, inputs\[1\]: array qd of shape \(3,\) has 2 words$"),
+        (["inputs", 1, "shape"], [0], r"^words, inputs\[1\], shape must be .* got 0"),
+        (["inputs", 1, "shape"], [4096, 4096], r"^words, inputs\[1\], shape must be "),
+        (["inputs", 1, "shape"], 2, r"^words, inputs\[1\], shape must be a list, got 2"),
+        (["inputs"], [], "^words must have arrays that go in and arrays that come out"),
+        (["outputs"], [], "^words must have arrays that go in and arrays that come out"),
+        (["outputs"], {}, "^words, outputs must be a list"),
+        (["derived"], [], "^words: unknown key 'derived'"),
     ],
 )
 def test_altered_plain_is_refused(path: list[str | int], value: object, message: str) -> None:
@@ -296,13 +310,13 @@ def test_altered_plain_is_refused(path: list[str | int], value: object, message:
         target = target[step]  # type: ignore[index]
     target[path[-1]] = value  # type: ignore[index]
     with pytest.raises(BddTorqueError, match=message):
-        interface_from_plain(plain)
+        interface_from_plain(plain, "words")
 
 
 def test_plain_with_a_missing_key_is_refused() -> None:
     plain = arm().to_plain()
-    del plain["q"][1]["offset"]
-    with pytest.raises(BddTorqueError, match=r"^header, q\[1\]: key 'offset' is missing$"):
+    del plain["inputs"][0]["words"][1]["offset"]
+    with pytest.raises(BddTorqueError, match=r"^header, inputs\[0\], word 1: key 'offset' is missing$"):
         interface_from_plain(plain, "header")
 
 
