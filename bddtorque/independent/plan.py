@@ -12,7 +12,7 @@ from .laws import Law, law_of
 from .reading import flag, list_of, object_of, rational, real, text, whole
 
 MOST = 1 << 62
-MOST_INPUT_BITS, MOST_OUTPUT_BITS = 26, 31
+MAX_INPUT_BITS, MAX_OUTPUT_BITS = 26, 31
 
 
 @dataclass(frozen=True)
@@ -145,7 +145,7 @@ def argument_of(plain: Any, where: str) -> Argument:
     kind, bits, scale, centre = list_of(plain, where, 4)
     require(kind in ("angle", "word"), f"{where}: expected an angle or a word as argument")
     made = Argument(
-        kind == "angle", whole(bits, 1, MOST_INPUT_BITS, where), rational(scale, where), rational(centre, where)
+        kind == "angle", whole(bits, 1, MAX_INPUT_BITS, where), rational(scale, where), rational(centre, where)
     )
     require(not made.angle or _is_float(made.scale), f"{where}: expected a multiple of an angle that is a float")
     return made
@@ -163,7 +163,7 @@ def block_of(plain: Any, where: str) -> Block:
         return Block("square", (bits,), 0, 1 << (2 * bits - 4), False)
     if kind == "product":
         given = object_of(plain, ("kind", "widths", "signed", "shift", "low", "high"), where)
-        widths = tuple(whole(each, 1, MOST_INPUT_BITS, where) for each in list_of(given["widths"], where, 2))
+        widths = tuple(whole(each, 1, MAX_INPUT_BITS, where) for each in list_of(given["widths"], where, 2))
         shift = whole(given["shift"], 0, 62, where)
         block = Block("product", widths, *ends_of(given, where), flag(given["signed"], where), shift=shift)
     elif kind == "function":
@@ -193,7 +193,7 @@ def block_of(plain: Any, where: str) -> Block:
         require(not (rubbing and any(each.angle for each in arguments)), f"{where}: expected friction of no angle")
     elif kind == "given":
         given = object_of(plain, ("kind", "widths", "lsb", "low", "high", "table", "error"), where)
-        widths = tuple(whole(each, 1, MOST_INPUT_BITS, where) for each in list_of(given["widths"], where))
+        widths = tuple(whole(each, 1, MAX_INPUT_BITS, where) for each in list_of(given["widths"], where))
         error = real(given["error"], where)
         require(error >= 0, f"{where}: expected an error of at least 0")
         key = text(given["table"], where)
@@ -201,8 +201,8 @@ def block_of(plain: Any, where: str) -> Block:
     else:
         raise RefusedError(f"{where}: expected a known kind of block, got {kind!r:.40}")
     require(
-        1 <= sum(block.widths) <= MOST_INPUT_BITS and block.output_bits <= MOST_OUTPUT_BITS,
-        f"{where}: expected 1 to {MOST_INPUT_BITS} input bits and at most {MOST_OUTPUT_BITS} output bits",
+        1 <= sum(block.widths) <= MAX_INPUT_BITS and block.output_bits <= MAX_OUTPUT_BITS,
+        f"{where}: expected 1 to {MAX_INPUT_BITS} input bits and at most {MAX_OUTPUT_BITS} output bits",
     )
     return block
 

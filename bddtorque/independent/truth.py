@@ -8,26 +8,27 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import reduce
 
 from .cascade import Angles
 from .circuits import Circuit
-from .fields import Grid, Shape, joined
+from .fields import Field, Grid, Shape, joined
 from .findings import RefusedError, require
 from .float_plan import AnyPlan
 from .harmonics import WaveAlgebra, Waves
+from .ieee import up
 from .nearby import SURE, compare_nearby
 from .passes import outputs_of
-from .peaks import enclosed, enclosed_by_boxes, largest, noise, within
+from .peaks import common, enclosed, enclosed_by_boxes, largest, noise, within
 from .side_by_side import FAR, TRUE, Key, angles_beside, box_beside, laws_beside, shapes_beside, values_beside
-from .spans import Span
-from .subjects import TIP, Subject
+from .spans import Box, Span
+from .subjects import Subject
 
 LARGE = 60_000_000
 """Grid points times monomials: beyond so many, circuits of floats are compared first (`nearby`), which is faster."""
-MOST_NUMBERS = 150_000_000
+MAX_NUMBERS = 150_000_000
 """Grid points times monomials that are worked through: eight turning joints in one torque take 120 million."""
 AT_ONCE = 1_000_000
 """Beyond so many, the grid is worked through in slices, so that memory stays small."""
@@ -79,8 +80,30 @@ class Wanted:
 
 
 def compare(plan: AnyPlan, subject: Subject, wanted: Wanted) -> Comparison:
-    """Compare the plan with the arm."""
-    if subject.quantity in TIP:
+    """Compare the plan with the arm; where ends of a range that is asked for are known, they are not asked for."""
+    known = {j: _known_units(subject, j) for j in wanted.truths}
+    open_ = {
+        j: (-math.inf if known[j][0] >= low else low, math.inf if known[j][1] <= high else high)
+        for j, (low, high) in wanted.truths.items()
+    }
+    found = _compare_unknown(plan, subject, replace(wanted, truths=open_))
+    return replace(found, truths={j: common(known[j], span) for j, span in found.truths.items()})
+
+
+def _known_units(subject: Subject, place: int) -> Span:
+    """Return what is known of an output apart from the plan, in units of its word."""
+    word = subject.words.results[place]
+    low, high = sorted(word.sign * end for end in subject.record.known_span(subject, place))
+    zero, unit = word.sign * word.middle, Fraction(word.lsb)
+    return (
+        -up((zero - Fraction(low)) / unit) if math.isfinite(low) else low,
+        up((Fraction(high) - zero) / unit) if math.isfinite(high) else high,
+    )
+
+
+def _compare_unknown(plan: AnyPlan, subject: Subject, wanted: Wanted) -> Comparison:
+    """Do what `compare` does, with nothing known of the outputs."""
+    if subject.record.in_rationals:
         return _compare_exactly(plan, subject, wanted)
     angles = angles_beside(plan, subject)
     shapes = shapes_beside(plan, subject, angles, wanted.reaches, wanted.truths)
@@ -124,15 +147,15 @@ def _compare_part(
     if size > LARGE and plan.target == "float":
         try:
             near = _compare_nearby(plan, subject, angles, shapes)
-            if size > MOST_NUMBERS or all(within(near.truths[j], span) for j, span in asked.items()):
+            if size > MAX_NUMBERS or all(within(near.truths[j], span) for j, span in asked.items()):
                 return near
         except RefusedError:  # it may leave terms out, which a grid can show
-            if size > MOST_NUMBERS:
+            if size > MAX_NUMBERS:
                 raise
     require(
-        size <= MOST_NUMBERS,
+        size <= MAX_NUMBERS,
         f"not proved, nor shown to be wrong: a plan in words is compared with the dynamics on a grid, which needs "
-        f"{size:,} numbers here, more than {MOST_NUMBERS:,}; target 'float' needs none",
+        f"{size:,} numbers here, more than {MAX_NUMBERS:,}; target 'float' needs none",
         "dynamics",
     )
     # the axis that most depends on
@@ -147,13 +170,20 @@ def _compare_part(
     outputs = [j for kind, j in whole if kind == FAR]
     rounding = {j: noise(whole[FAR, j], box) for j in outputs}
     differences = {j: largest(whole.pop((FAR, j)), box, wanted.limits[j]) for j in outputs}
-    by = enclosed_by_boxes if subject.quantity == "torque" else enclosed
-    truths = {j: by(whole.pop((TRUE, j)), box, span) for j, span in asked.items()}
+    truths = {j: _true_range(subject, whole.pop((TRUE, j)), box, span) for j, span in asked.items()}
     reaches = {place: enclosed(field, box, wanted.reaches[place]) for (_, place), field in whole.items()}
     monomials = {monomial for shape in shapes.values() for monomial in shape}
     most = max(each for each, _ in sizes)
     how = f"{most:,} positions of a grid, {len(monomials)} products of motions"
     return Comparison(differences, rounding, (how,), reaches, truths)
+
+
+def _true_range(subject: Subject, field: Field, box: Box, wanted: Span) -> Span:
+    """Return the range of a true output: that of a torque may have been proved by boxes."""
+    found = -math.inf, math.inf
+    if subject.record.by_boxes and not subject.run_time:
+        found = enclosed_by_boxes(field, box, wanted)
+    return found if within(found, wanted) else common(found, enclosed(field, box, wanted))
 
 
 def _compare_exactly(plan: AnyPlan, subject: Subject, wanted: Wanted) -> Comparison:
@@ -168,17 +198,12 @@ def _compare_exactly(plan: AnyPlan, subject: Subject, wanted: Wanted) -> Compari
     differences, truths, most = {}, {}, 0
     law = laws_beside(plan, subject, algebra)
     outputs = outputs_of(plan, subject.inputs(algebra), angles_beside(plan, subject), algebra, law, look)
-    for j, (own, true, word) in enumerate(zip(outputs, subject.truth(algebra), subject.outputs, strict=True)):
-        units = true.scaled(word.sign / Fraction(word.lsb)) + algebra.number(
-            -word.sign * word.middle / Fraction(word.lsb)
-        )
+    for j, (own, true, word) in enumerate(zip(outputs, subject.truth(algebra), subject.words.results, strict=True)):
+        units = word.in_units(true, algebra)
         differences[j] = (own - units).largest(words, wanted.limits[j])
         most = max(most, len(own.terms), len(units.terms))
         if j in wanted.truths:
-            span = wanted.truths[j]
-            most_entry = subject.largest_entry(j) / word.lsb * (1 + 1e-15)
-            inside = span[0] <= -most_entry and most_entry <= span[1]
-            truths[j] = (-most_entry, most_entry) if inside else units.enclosed(words, span)
+            truths[j] = units.enclosed(words, wanted.truths[j])
     how = f"{most:,} waves in rationals"
     return Comparison(differences, dict.fromkeys(differences, 0.0), (how,), reaches, truths)
 
