@@ -87,7 +87,8 @@ class Waves:
 
     def _field(self, words: Mapping[int, Format]) -> Field:
         """Return the sum on a grid of the angles, with rounded coefficients."""
-        axes = range(max(words) + 1)
+        turning = {axis for _, angle, _ in self.terms if angle is not None for axis, _ in angle.multipliers}
+        axes = range(max(turning, default=0) + 1)
         degrees = [1 + 2 * max(map(abs, of), default=0) for of in (self._multipliers(axis) for axis in axes)]
         grid = Grid(degrees)
         total = Field({})

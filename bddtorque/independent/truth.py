@@ -8,21 +8,23 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import reduce
+from operator import mul
 
 from .cascade import Angles
-from .circuits import Circuit
+from .circuits import Circuit, run
 from .fields import Field, Grid, Shape, joined
 from .findings import RefusedError, require
 from .float_plan import AnyPlan
+from .graph import Angle
 from .harmonics import WaveAlgebra, Waves
 from .ieee import up
 from .nearby import SURE, compare_nearby
-from .passes import outputs_of
 from .peaks import common, enclosed, enclosed_by_boxes, largest, noise, within
-from .side_by_side import FAR, TRUE, Key, angles_beside, box_beside, laws_beside, shapes_beside, values_beside
+from .side_by_side import FAR, SUM, TRUE, Key, angles_beside, box_beside, shapes_beside, values_beside
 from .spans import Box, Span
 from .subjects import Subject
 
@@ -30,6 +32,8 @@ LARGE = 60_000_000
 """Grid points times monomials: beyond so many, circuits of floats are compared first (`nearby`), which is faster."""
 MAX_NUMBERS = 150_000_000
 """Grid points times monomials that are worked through: eight turning joints in one torque take 120 million."""
+NOISY = 4
+"""Times the rounding of floats on a grid that a difference may be nothing else."""
 AT_ONCE = 1_000_000
 """Beyond so many, the grid is worked through in slices, so that memory stays small."""
 
@@ -103,13 +107,23 @@ def _known_units(subject: Subject, place: int) -> Span:
 
 def _compare_unknown(plan: AnyPlan, subject: Subject, wanted: Wanted) -> Comparison:
     """Do what `compare` does, with nothing known of the outputs."""
-    if subject.record.in_rationals:
-        return _compare_exactly(plan, subject, wanted)
     angles = angles_beside(plan, subject)
+    outputs = range(len(subject.words.results))
+    if subject.record.in_rationals:
+        keys = [*((FAR, j) for j in outputs), *((TRUE, j) for j in wanted.truths), *((SUM, k) for k in wanted.reaches)]
+        return _compare_in_waves(plan, subject, angles, keys, wanted)
     shapes = shapes_beside(plan, subject, angles, wanted.reaches, wanted.truths)
     parts = _parts(shapes)
-    found = (_compare_part(plan, subject, angles, sorted(at) or [0], part, wanted) for at, part in parts)
-    return reduce(Comparison.__or__, found)
+    found = reduce(
+        Comparison.__or__, (_compare_part(plan, subject, angles, sorted(at) or [0], part, wanted) for at, part in parts)
+    )
+    if any(block.law is not None for block in plan.blocks):
+        return found
+    for j in outputs:  # where the floats of a grid are too coarse
+        if wanted.limits[j] < found.differences[j] <= NOISY * found.noise[j]:
+            with suppress(RefusedError):  # too many waves
+                found = found | _compare_in_waves(plan, subject, angles, [(FAR, j)], wanted)
+    return found
 
 
 def _parts(shapes: dict[Key, Shape]) -> list[tuple[set[int], dict[Key, Shape]]]:
@@ -186,25 +200,32 @@ def _true_range(subject: Subject, field: Field, box: Box, wanted: Span) -> Span:
     return found if within(found, wanted) else common(found, enclosed(field, box, wanted))
 
 
-def _compare_exactly(plan: AnyPlan, subject: Subject, wanted: Wanted) -> Comparison:
-    """Compare wave by wave in rationals what is no more than a product of poses."""
-    algebra, words = WaveAlgebra(), dict(enumerate(subject.positions))
-    reaches: dict[int, Span] = {}
-
-    def look(place: int, value: Waves) -> None:
-        if place in wanted.reaches:
-            reaches[place] = value.enclosed(words, wanted.reaches[place])
-
-    differences, truths, most = {}, {}, 0
-    law = laws_beside(plan, subject, algebra)
-    outputs = outputs_of(plan, subject.inputs(algebra), angles_beside(plan, subject), algebra, law, look)
-    for j, (own, true, word) in enumerate(zip(outputs, subject.truth(algebra), subject.words.results, strict=True)):
-        units = word.in_units(true, algebra)
-        differences[j] = (own - units).largest(words, wanted.limits[j])
-        most = max(most, len(own.terms), len(units.terms))
-        if j in wanted.truths:
-            truths[j] = units.enclosed(words, wanted.truths[j])
-    how = f"{most:,} waves in rationals"
+def _compare_in_waves(
+    plan: AnyPlan, subject: Subject, angles: Angles, keys: Collection[Key], wanted: Wanted
+) -> Comparison:
+    """Compare wave by wave in rationals what is no more than a product of poses, or too close for floats."""
+    circuit, algebra, first = Circuit(), WaveAlgebra(), len(subject.positions)
+    circuit, terms = circuit.cone(values_beside(plan, subject, angles, circuit, keys))
+    words = dict(enumerate((*subject.positions, *subject.motions.values())))
+    leaves: dict[int, Waves] = {}
+    for place, node in enumerate(circuit.nodes):
+        if node.kind == "constant":
+            leaves[place] = algebra.number(circuit.constants[node.left])
+        elif node.kind == "motion":  # a word, over the ends of its range
+            number = first + node.variable if node.variable >= 0 else -1 - node.variable
+            leaves[place] = algebra.motion(number, Fraction(-words[number].lowest))
+        elif node.kind == "wave":
+            rest = circuit.constants[node.left] if node.left >= 0 else Fraction(0)
+            leaves[place] = (algebra.cosine if node.cosine else algebra.sine)(node.angle.plus(Angle(rest=rest)))
+    nodes = run(circuit, leaves, mul)
+    found = {key: nodes[term.place].scaled(Fraction(term.sign)) for key, term in terms.items() if term.place >= 0}
+    nothing = algebra.number(Fraction(0))
+    differences = {j: found.get((FAR, j), nothing).largest(words, wanted.limits[j]) for kind, j in keys if kind == FAR}
+    truths, reaches = (
+        {j: found.get((kind, j), nothing).enclosed(words, spans[j]) for own, j in keys if own == kind}
+        for kind, spans in ((TRUE, wanted.truths), (SUM, wanted.reaches))
+    )
+    how = f"{max((len(each.terms) for each in nodes), default=0):,} waves in rationals"
     return Comparison(differences, dict.fromkeys(differences, 0.0), (how,), reaches, truths)
 
 
