@@ -29,7 +29,7 @@ ROOM = 160
 """Bits beyond those that the growth of D takes."""
 GUARD = 64
 """Bits that waves have beyond the others."""
-MOST_ROUNDS, MOST_SOLVED = 200, 6
+MAX_ROUNDS, MAX_SOLVED = 200, 6
 SLOW = 16
 """Bits: where a round gains no more, the derivatives are taken anew."""
 LONG = 50
@@ -101,7 +101,7 @@ def _moved(
     bits, count = numbers.bits, numbers.count
     inverse = np.empty((0, 0))
     solved, last, anew = 0, 0, False
-    for _ in range(MOST_ROUNDS):
+    for _ in range(MAX_ROUNDS):
         found = numbers.values(near)
         off = np.concatenate([np.broadcast_to(found[place], (count,)) for place in outputs]).tolist()
         most = max(map(abs, off)).bit_length()
@@ -109,7 +109,7 @@ def _moved(
             return near
         if anew and most >= last:  # not even the derivatives at this very place lead further
             return None
-        anew = not solved or (last - most < SLOW and solved < MOST_SOLVED)
+        anew = not solved or (last - most < SLOW and solved < MAX_SOLVED)
         if anew:
             floats = [float(Fraction(each, 1 << bits)) for each in near]
             inverse, solved = _inverse(circuit, outputs, floats, points, groups), solved + 1

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from .findings import RefusedError, require
 
 LARGEST_FILE = 2**31 - 1
-MOST_ENTRIES = 65_534
+MAX_ENTRIES = 65_534
 NPY_HEADER = 128
 ARRAYS = {"level": "<i2", "low": "<i4", "high": "<i4", "roots": "<i4", "order": "<i2"}
 """The arrays of a diagram in the order of the archive, with their types."""
@@ -40,7 +40,7 @@ def _entries(data: bytes) -> dict[str, bytes]:
     end = mark == b"PK\5\6" and (disk, first, comment) == (0, 0, 0)
     require(end, f"expected the end record of a zip archive in the last {_END.size} bytes")
     require(here == count, f"expected one number of entries in the end record, got {here:,} and {count:,}")
-    require(1 <= count <= MOST_ENTRIES, f"expected 1 to {MOST_ENTRIES:,} entries, got {count:,}")
+    require(1 <= count <= MAX_ENTRIES, f"expected 1 to {MAX_ENTRIES:,} entries, got {count:,}")
     require(start + size + _END.size == len(data), "expected a directory of entries up to the end record")
     entries: dict[str, bytes] = {}
     place, record = 0, start

@@ -25,7 +25,7 @@ from .balls import Floats
 from .effort import work
 from .spans import Box, Monomial
 
-MOST_BOXES = 200_000
+MAX_BOXES = 200_000
 WIDEST = math.pi / 4
 """Half of the arcs that are looked at first."""
 FAINT = 1e-7
@@ -74,7 +74,7 @@ def stays_below(waves: Mapping[Monomial, tuple[Any, float]], box: Box, limit: fl
             waiting += _arcs(part, axes[len(part.widths)] > 1)
             continue
         looked += 1
-        if looked > MOST_BOXES:
+        if looked > MAX_BOXES:
             return False
         worst, value, split = _bounds(part, monomials, box, joined, room)
         if value > room:  # no box around this point will ever be below

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
@@ -10,16 +11,21 @@ from typing import Any
 from .balls import HALF
 from .bounds import OutputBound
 from .findings import require
-from .formats import Format
+from .formats import Format, WordArray
 from .ieee import up
 from .reading import list_of, object_of, real, text, whole
 from .spans import Span
 
-MOST_DUST = 0.01 * (1 + 1e-6)
+MAX_DUST = 0.01 * (1 + 1e-6)
 """Units that plans in floats may leave out, by docs/certificate.md."""
 DUSTIER = 64
 """How many times the distance from the truth, as proved here, it may be said to come to; up to 9 were found."""
 PARTS = ("dropped", "constants", "tables", "products", "sums", "final_rounding", "arithmetic")
+KEYS = (
+    "name", "unit", "lsb", "bound", "relative_to", "parts", "assumed", "spread", "low", "high", "saturation", "witness",
+)  # fmt: skip
+ROBOT, FUNCTIONS = "robot", ("traced", "law", "samples", "float")
+"""What the words of a robot, and those of a function, are compared with."""
 SATURATIONS = ("cannot", "can", "not excluded")
 NEAR = 1e-5
 """Relative, and in units: how far a figure may stand above what the rules give; tables are rounded up to 2⁻²⁰ units."""
@@ -34,7 +40,7 @@ ROUNDED = 1e-14
 
 @dataclass(frozen=True)
 class Stated:
-    """What a certificate states of one output; `assumed` is 0 for a torque."""
+    """What a certificate states of one output; `assumed` and `spread` are 0 for a robot."""
 
     name: str
     unit: str
@@ -47,52 +53,38 @@ class Stated:
     witness: list[Any] | None
     assumed: float = 0.0
     spread: float = 0.0
-    relative_to: str = ""
+    relative_to: str = ROBOT
+
+    @property
+    def total(self) -> float:
+        """What is proved: the sum of all parts, rounded up."""
+        return math.fsum(self.parts.values()) * (1 + 1e-15)
 
 
-def outputs_stated(plain: Any, torques: bool) -> list[Stated]:
-    """Return the certificate of the torques of an arm, or of another quantity."""
-    name, rows = ("joint", "torques") if torques else ("output", "outputs")
-    given = object_of(plain, (rows,), "certificate")
-    keys = (name, "unit", "lsb", "bound", "parts", "low", "high", "saturation", "witness")
-    stated = enumerate(list_of(given[rows], "certificate"), 1)
-    return [_stated(object_of(each, keys, f"certificate, {name} {k}"), name, f"{name} {k}") for k, each in stated]
+def outputs_stated(plain: Any) -> list[Stated]:
+    """Return what a certificate states, output by output."""
+    given = list_of(object_of(plain, ("outputs",), "certificate")["outputs"], "certificate")
+    return [_stated(object_of(each, KEYS, f"certificate, {k}"), f"certificate, {k}") for k, each in enumerate(given, 1)]
 
 
-def function_of(plain: Any) -> Stated:
-    """Return the certificate of a function."""
-    keys = ("output", "unit", "lsb", "bound", "relative_to", "parts", "assumed", "spread")
-    given = object_of(plain, (*keys, "low", "high", "saturation", "witness"), "certificate")
-    require(
-        given["relative_to"] in ("traced", "law", "samples", "float"),
-        "certificate: expected traced, law, samples or float as what it is relative to",
-    )
-    return _stated(given, "output", "certificate")
-
-
-def _stated(given: dict[str, Any], name: str, where: str) -> Stated:
-    parts = object_of(given["parts"], PARTS, where)
-    found = {part: real(value, where) for part, value in parts.items()}
-    require(min(found.values()) >= 0, f"{where}: expected parts of at least 0")
+def _stated(given: dict[str, Any], where: str) -> Stated:
+    parts = {part: real(value, where) for part, value in object_of(given["parts"], PARTS, where).items()}
+    require(min(parts.values()) >= 0, f"{where}: expected parts of at least 0")
     require(given["saturation"] in SATURATIONS, f"{where}: expected a known word on saturation")
+    require(given["relative_to"] in (ROBOT, *FUNCTIONS), f"{where}: expected what it is relative to")
+    name, unit = text(given["name"], where), text(given["unit"], where)
+    lsb, bound, low, high, assumed, spread = (
+        real(given[key], where) for key in ("lsb", "bound", "low", "high", "assumed", "spread")
+    )
+    of_robot = given["relative_to"] == ROBOT
+    require(min(assumed, spread) >= 0, f"{where}: expected errors of at least 0")
+    require(not of_robot or (assumed, spread) == (0, 0), f"{where}: expected nothing to be assumed of a robot")
     witness = None if given["witness"] is None else list_of(given["witness"], where)
     stated = Stated(
-        text(given[name], where),
-        text(given["unit"], where),
-        real(given["lsb"], where),
-        real(given["bound"], where),
-        found,
-        real(given["low"], where),
-        real(given["high"], where),
-        given["saturation"],
-        witness,
-        real(given["assumed"], where) if "assumed" in given else 0.0,
-        real(given["spread"], where) if "spread" in given else 0.0,
-        given.get("relative_to", ""),
+        name, unit, lsb, bound, parts, low, high, given["saturation"], witness, assumed, spread, given["relative_to"]
     )
-    total = math.fsum(found.values()) * (1 + 1e-15)
-    bound = (total + stated.assumed) * (1 + 1e-15) if stated.relative_to else total
-    require(stated.bound == bound, f"{where}: expected a bound that is the sum of its parts, got {stated.bound}")
+    total = stated.total if of_robot else (stated.total + assumed) * (1 + 1e-15)
+    require(bound == total, f"{where}: expected a bound that is the sum of its parts, got {bound}")
     return stated
 
 
@@ -116,7 +108,7 @@ def check_parts(stated: Stated, found: OutputBound, arithmetic: float, differenc
         require(least <= given, f"{where}, {part}: expected at least {proved!r}, got {given!r}")
         most = proved * (1 + NEAR) + (arithmetic if part == "arithmetic" else NEAR)
         if part == "dropped" and found.proved is not None:  # what is not in the plan; `check_difference` counts it
-            most += min(MOST_DUST, DUSTIER * difference)
+            most += min(MAX_DUST, DUSTIER * difference)
         require(
             given <= most,
             f"{where}, {part}: expected {proved:.6g} by the rules and at most {most:.6g}, got {given:.6g}",
@@ -177,10 +169,9 @@ def check_difference(stated: Stated, found: OutputBound, difference: float, wher
 
 def held(stated: Stated, found: OutputBound, word: Format) -> OutputBound:
     """Return what is found with the range that is stated, where that goes less far, by more than floats round."""
-    total = math.fsum(stated.parts.values()) * (1 + 1e-15)
     ends = sorted((word.sign * (end - word.offset) - word.centre) / word.lsb for end in (stated.low, stated.high))
     slack = ROOM * (abs(ends[0]) + abs(ends[1]) + abs(word.centre / word.lsb) + 1)
-    low, high = ends[0] + total, ends[1] - total
+    low, high = ends[0] + stated.total, ends[1] - stated.total
     low = found.low if abs(low - found.low) <= slack else low
     return replace(found, low=low, high=found.high if abs(high - found.high) <= slack else high)
 
@@ -223,13 +214,10 @@ def fits(found: OutputBound, low: int, high: int) -> bool:
     return math.floor(found.low + 0.5) >= low and math.floor(found.high + 0.5) <= high
 
 
-def witness_words(stated: Stated, counts: list[int], where: str) -> list[list[int]]:
-    """Return the words of a witness, so many in each of its lists."""
-    if stated.witness is None:
-        return []
-    rows = stated.witness if len(counts) > 1 else [stated.witness]
-    require(len(rows) == len(counts), f"{where}: expected a witness of {len(counts)} lists")
-    return [
-        [whole(each, -(2**31), 2**31 - 1, where) for each in list_of(row, where, count)]
-        for row, count in zip(rows, counts, strict=True)
-    ]
+def witness_words(stated: Stated, arrays: Sequence[WordArray], where: str) -> list[int]:
+    """Return the input words of a witness, which has a list for every array."""
+    found = []
+    for row, array in zip(list_of(stated.witness, where, len(arrays)), arrays, strict=True):
+        for each, word in zip(list_of(row, where, len(array.words)), array.words, strict=True):
+            found.append(whole(each, word.lowest, word.highest, where))
+    return found

@@ -11,22 +11,16 @@ from typing import Any
 import numpy as np
 
 from .archive import LARGEST_FILE, entries_of
-from .arms import arm_findings, quantity_findings
 from .diagrams import table_key, table_of
 from .effort import bounded_work
 from .findings import Finding, RefusedError, one_line, require
 from .float_plan import AnyPlan, float_plan_of
-from .functions import function_findings
 from .header import check_digests, header_of
+from .model_proof import model_findings
 from .plan import plan_of
 from .reading import list_of
 from .tables import Facts, check_table
 
-READERS = {
-    "bddtorque model": arm_findings,
-    "bddtorque quantity": quantity_findings,
-    "bddtorque function": function_findings,
-}
 MEMORY = 4 * 2**30
 """Bytes that the tables of a file may take."""
 
@@ -127,7 +121,7 @@ def _findings(data: bytes) -> Iterator[Finding]:
     )
     facts = _facts(plan, tables)
     yield Finding("tables", True, _about(plan, facts))
-    yield from READERS[header["format"]](header, plan, tables, facts)
+    yield from model_findings(header, plan, tables, facts)
 
 
 def _tables(header: dict[str, Any], entries: dict[str, bytes], plan: AnyPlan) -> list[Any]:

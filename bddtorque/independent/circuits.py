@@ -20,7 +20,7 @@ from .float_bounds import Held, exact_product, exact_sum
 from .graph import Angle
 from .ieee import up
 
-MOST_NODES = 100_000
+MAX_NODES = 100_000
 NO_ANGLE = Angle()
 Key = TypeVar("Key")
 Variable = tuple[bool, int]
@@ -105,7 +105,7 @@ class Circuit:
     def node(self, node: Node) -> int:
         """Return the place of a node."""
         if node not in self._known:
-            require(len(self.nodes) < MOST_NODES, f"there are more than {MOST_NODES:,} operations")
+            require(len(self.nodes) < MAX_NODES, f"there are more than {MAX_NODES:,} operations")
             self._known[node] = len(self.nodes)
             self.nodes.append(node)
         return self._known[node]

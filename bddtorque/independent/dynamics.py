@@ -1,4 +1,4 @@
-"""Torques by Newton and Euler over any kind of number, on a tree of joints.
+"""Torques by Newton and Euler, and energies, over any kind of number, on a tree of joints.
 
 Frames, vectors and inertias as docs/robots.md has them: a joint turns about, or slides along, z of its frame, which
 stands at `rotation`, `translation` in that of the link that carries it. Forces and moments are taken about the centres
@@ -37,16 +37,30 @@ class Load:
     inertia: list[Vector]
 
 
-def torques(robot: Robot, state: State, algebra: Any, load: Load | None = None) -> list[Any]:
+@dataclass(frozen=True)
+class World:
+    """What a robot moves in: free fall in base axes, and a load at its tip."""
+
+    gravity: Vector
+    load: Load | None = None
+
+
+def world_of(robot: Robot, algebra: Any) -> World:
+    """Return the robot's own gravity, and no load."""
+    return World([algebra.number(each) for each in robot.gravity])
+
+
+def torques(robot: Robot, state: State, algebra: Any, world: World | None = None) -> list[Any]:
     """Return the torque of every drive, friction left out."""
-    zero = algebra.number(ZERO)
+    world = world or world_of(robot, algebra)
+    load, zero = world.load, algebra.number(ZERO)
     still: Vector = [zero] * 3
     motions: list[tuple[Vector, Vector, Vector]] = []
     wrenches: list[tuple[Vector, Vector]] = []
     for i, member in enumerate(robot.members):
         joint = member.joint
         if member.carrier == BASE:  # where the base stands does not matter
-            w, dw, a = still, still, [algebra.number(-each) for each in robot.gravity]
+            w, dw, a = still, still, [-each for each in world.gravity]
         else:
             w, dw, a = motions[member.carrier]
             a = added(a, _carried(w, dw, [algebra.number(each) for each in joint.translation]))
@@ -87,6 +101,36 @@ def torques(robot: Robot, state: State, algebra: Any, load: Load | None = None) 
     return taus
 
 
+def kinetic_energy(robot: Robot, state: State, algebra: Any, world: World) -> Any:
+    """Return ½ Σ (m·v² + w·K·w) of all bodies at their centres of mass, rotors and the load included."""
+    zero = algebra.number(ZERO)
+    twice, motions = zero, list[tuple[Vector, Vector]]()
+    for i, member in enumerate(robot.members):
+        joint, (w, v) = member.joint, ([zero] * 3, [zero] * 3)
+        if member.carrier != BASE:
+            w, v = motions[member.carrier]
+            v = added(v, cross(w, [algebra.number(each) for each in joint.translation]))
+        w, v = (_turned_in(joint.rotation, each) for each in (w, v))
+        if joint.revolute:
+            w, v = (_rotated(each, state.cosine[i], -state.sine[i]) for each in (w, v))
+            w = [w[0], w[1], w[2] + state.qd[i]]
+        else:
+            v = added(v, cross(w, [zero, zero, state.q[i]]))
+            v = [v[0], v[1], v[2] + state.qd[i]]
+        motions.append((w, v))
+        twice = twice + (state.qd[i] * state.qd[i]).scaled(joint.rotor)
+        for body in member.bodies:
+            centre = added(v, cross(w, [algebra.number(each) for each in body.centre]))
+            twice = twice + inner(centre, centre).scaled(body.mass) + inner(w, [_dot(row, w) for row in body.inertia])
+        if world.load is not None and i == robot.tip:
+            v = added(v, cross(w, [algebra.number(each) for each in robot.tip_translation]))
+            w, v = (_turned_in(robot.tip_rotation, each) for each in (w, v))
+            across = inner(v, cross(w, world.load.moments))
+            twice = twice + inner(v, v) * world.load.mass + across + across
+            twice = twice + inner(w, [inner(row, w) for row in world.load.inertia])
+    return twice.scaled(Fraction(1, 2))
+
+
 def _wrench(body: Link, w: Vector, dw: Vector, a: Vector, algebra: Any) -> tuple[Vector, Vector]:
     """Return force and moment, about the origin of the link, that move a body."""
     centre = [algebra.number(each) for each in body.centre]
@@ -102,7 +146,7 @@ def _load_wrench(robot: Robot, load: Load, w: Vector, dw: Vector, a: Vector, alg
     a = added(a, _carried(w, dw, arm))
     w, dw, a = (_turned_in(robot.tip_rotation, each) for each in (w, dw, a))
     force = added([each * load.mass for each in a], _carried(w, dw, load.moments))
-    spin, gain = ([_sum([x * y for x, y in zip(row, v, strict=True)]) for row in load.inertia] for v in (w, dw))
+    spin, gain = ([inner(row, v) for row in load.inertia] for v in (w, dw))
     moment = added(added(gain, cross(w, spin)), cross(load.moments, a))
     force, moment = (_turned_out(robot.tip_rotation, each) for each in (force, moment))
     return force, added(moment, cross(arm, force))
@@ -114,6 +158,11 @@ def _sum(numbers: Vector) -> Any:
 
 def _dot(row: tuple[Fraction, ...], v: Vector) -> Any:
     return _sum([each.scaled(factor) for factor, each in zip(row, v, strict=True)])
+
+
+def inner(u: Vector, v: Vector) -> Any:
+    """Return the inner product."""
+    return _sum([a * b for a, b in zip(u, v, strict=True)])
 
 
 def _carried(w: Vector, dw: Vector, r: Vector) -> Vector:

@@ -8,7 +8,7 @@ from contextvars import ContextVar
 
 from .findings import RefusedError
 
-MOST_WORK = 40_000_000_000
+MAX_WORK = 40_000_000_000
 """Numbers that are worked through for one file, of 5 to 30 ns; a Panda takes a fifth of that."""
 CALL = 5_000
 """What a piece of work costs besides its numbers, in numbers."""
@@ -18,8 +18,8 @@ _left: ContextVar[int | None] = ContextVar("work left", default=None)
 
 @contextmanager
 def bounded_work() -> Iterator[None]:
-    """Refuse what takes more than `MOST_WORK` in here."""
-    before = _left.set(MOST_WORK)
+    """Refuse what takes more than `MAX_WORK` in here."""
+    before = _left.set(MAX_WORK)
     try:
         yield
     finally:
@@ -32,5 +32,5 @@ def work(numbers: int) -> None:
     if left is None:
         return
     if left < 0:
-        raise RefusedError(f"no proof was found in {MOST_WORK:,} numbers of work: the file is broken, or too large")
+        raise RefusedError(f"no proof was found in {MAX_WORK:,} numbers of work: the file is broken, or too large")
     _left.set(left - numbers - CALL)

@@ -21,7 +21,7 @@ Waves = npt.NDArray[Any]
 
 FINE = 12
 """Points along a position, in multiples of the degree: between them a field grows by 3.5 % of what varies."""
-MOST_NUMBERS = 12_000_000
+MAX_NUMBERS = 12_000_000
 """Points times waves of one monomial."""
 DOUBLE = 1e-14
 """Relative to all amplitudes together: what a Fourier transform loses for every halving, and more."""
@@ -49,7 +49,7 @@ def enclosed_on_few_axes(waves: Mapping[Monomial, Waves], off: float, box: Box, 
         held.append(min(left, key=beyond))
         left.remove(held[-1])
         points = {axis: FINE * (counts[axis] // 2) for axis in held}
-        if math.prod(points.values()) * math.prod(counts[axis] for axis in left) > MOST_NUMBERS:
+        if math.prod(points.values()) * math.prod(counts[axis] for axis in left) > MAX_NUMBERS:
             break
         (low, high), varying = _range(waves, points, box)
         fall = 1 / math.prod(math.cos(math.pi * (counts[axis] // 2) / n) for axis, n in points.items()) - 1

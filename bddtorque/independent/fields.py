@@ -25,7 +25,7 @@ from .findings import require
 from .graph import Angle
 from .spans import Monomial
 
-MOST_EXACT = 64
+MAX_EXACT = 64
 """Different angles of a grid whose sines are computed in whole numbers."""
 
 
@@ -155,7 +155,7 @@ class Grid:
 def _exact_waves(numerators: npt.NDArray[np.int64], denominator: int, rest: Fraction) -> tuple[Ball, Ball]:
     """Return sine and cosine of 2π·numerator/denominator + rest; of few different angles to the last digit."""
     different, places = np.unique(numerators, return_inverse=True)
-    if len(different) > MOST_EXACT:
+    if len(different) > MAX_EXACT:
         return sine_and_cosine(numerators, denominator, rest)
     waves = []
     for quarter in (Fraction(0), Fraction(1, 4)):

@@ -12,7 +12,7 @@ from .ieee import PRECISIONS, Precision
 from .plan import Block, Plan, Wire, block_of, ends_of, signed_bits, unit_of, wire_of
 from .reading import flag, list_of, object_of, rational, text, whole
 
-MOST_WORD_BITS = 24
+MAX_WORD_BITS = 24
 LARGEST_REST = 1 << 32
 """A constant angle in rad that the digits of π known here place on the grid of turns without a doubt."""
 WORDS = ("input", "angle_sum", "lookup")
@@ -116,7 +116,7 @@ def _wire(plain: Any, wires: Sequence[Wire | FloatWire], blocks: tuple[Block, ..
         if word.kind == "lookup":
             widths = tuple(bits_of(wires[source], blocks) for source in word.wires)
             require(widths == blocks[word.block].widths, f"{where}: expected a word as wide as the table has it")
-        require(bits_of(word, blocks) <= MOST_WORD_BITS, f"{where}: expected a word of at most {MOST_WORD_BITS} bits")
+        require(bits_of(word, blocks) <= MAX_WORD_BITS, f"{where}: expected a word of at most {MAX_WORD_BITS} bits")
         return word
     if kind not in KEYS:
         raise RefusedError(f"{where}: expected a known kind of wire, got {kind!r:.40}")

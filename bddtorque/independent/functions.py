@@ -1,156 +1,151 @@
-"""The proof of a compiled function of words, step by step."""
+"""The function of a file: traced, a law, samples or given words; its words, and how far its plan is from it."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
 from .balls import Ball
-from .bounds import Composition, OutputBound
+from .bounds import OutputBound
 from .cascade import angles_of
-from .certificate import (
-    Stated,
-    allowed_difference,
-    check_difference,
-    check_names,
-    check_parts,
-    check_range,
-    fits,
-    function_of,
-    most_arithmetic,
-    witness_words,
-)
-from .findings import Finding, require
+from .certificate import FUNCTIONS, Stated, check_range
+from .findings import require
 from .float_plan import AnyPlan, FloatPlan
-from .formats import Format, format_of
+from .formats import Format, Words
 from .graph import Angle, evaluate, graph_of
 from .harmonics import WaveAlgebra, Waves
-from .header import check_version
-from .passes import check_words, compared, compose_errors, outputs_of, range_findings, run_state
+from .passes import outputs_of
 from .plan import Plan, Wire
-from .reading import list_of, object_of, real, text
-from .sections import check_inputs, check_products
+from .reading import object_of, real, text
+from .robot_source import check_products
 from .spans import Span
 from .tables import Facts, index_words
+from .truth import Comparison, Wanted
 
 SLACK = 1e-6
 """Units that the range of a law is taken wider, as docs/format.md says."""
+MAX_INPUTS = 4
 
 
-def function_findings(
-    header: dict[str, Any], plan: AnyPlan, tables: list[Any], facts: list[Facts]
-) -> Iterator[Finding]:
-    """Yield what was found of a function after its tables: words, ranges, the function, certificate, saturation."""
-    keys = ("name", "input_names", "inputs", "output", "accuracy", "graph", "rules")
-    given = object_of(header["function"], keys, "function")
-    check_version(header, 2 if plan.target == "float" else 1)
-    names = [text(each, "function") for each in list_of(given["input_names"], "function")]
-    formats = [format_of(each, "function, input") for each in list_of(given["inputs"], "function", len(names))]
-    require(1 <= len(names) == len(set(names)) <= 4, "function: expected 1 to 4 inputs of different names")
-    text(given["name"], "function")
-    rules = given["rules"]
+class FunctionSource:
+    """A function of words: one number comes out, and the truth stands in the file, unless its words were given."""
+
+    step = "function"
+    points, skew = 1.0, 0.0
+
+    def __init__(
+        self, header: dict[str, Any], plan: AnyPlan, words: Words, stated: list[Stated], facts: list[Facts]
+    ) -> None:
+        given = object_of(header["function"], ("name", "accuracy", "graph", "rules"), "function")
+        text(given["name"], "function")
+        numbers = not any(array.shape for array in (*words.inputs, *words.outputs))
+        require(
+            numbers and len(words.inputs) <= MAX_INPUTS and len(words.outputs) == 1,
+            f"words: expected 1 to {MAX_INPUTS} numbers as inputs of a function, and one that comes out",
+        )
+        require(
+            all(array.labels == (array.name,) for array in (*words.inputs, *words.outputs))
+            and words.labels == [words.results[0].name],
+            "words: expected numbers with their own names as labels",
+        )
+        self.graph, self.plan, self.inputs, self.output = given["graph"], plan, words.named, words.results[0]
+        self.relative_to, self.accuracy = stated[0].relative_to, real(given["accuracy"], "function")
+        require(self.accuracy > 0.5, "function, accuracy: expected more than 0.5 units")
+        require(self.relative_to in FUNCTIONS, "certificate: expected it to be that of a function")
+        _check_rules(given["rules"], plan, self.relative_to)
+        traced = self.relative_to == "traced"
+        require((self.graph is not None) == traced, "function: expected a graph where traced")
+        require(plan.source == self.relative_to, "plan: expected the source that the certificate is relative to")
+        self.axes = {name: k for k, (name, word) in enumerate(self.inputs.items()) if word.angle}
+        self.compared_with = "the graph in the file" if traced else ""
+        self.said_of_words = f"function, words and plan agree on the words of {len(self.inputs)} inputs"
+        self.said_of_figures = (
+            "composed from the error that is stated"
+            if self.relative_to == "float"
+            else "every figure follows from the file"
+        )
+
+    def compare(self, wanted: Wanted) -> Comparison:
+        """Return how far the plan without roundings is from the function."""
+        difference, reaches, how = 0.0, dict[int, Span](), "in rationals"
+        if isinstance(self.plan, FloatPlan) or self.relative_to == "traced":
+            difference, reaches = self._traced(wanted)
+        else:
+            how = _direct(self.plan, self.inputs, self.output, self.relative_to)
+        return Comparison({0: difference}, {0: 0.0}, (how,), reaches, {})
+
+    @property
+    def direct(self) -> bool:
+        """Whether one table gives the output, so that it knows whether it saturates."""
+        output = self.plan.outputs[0]
+        of_words = all(wire.kind in ("input", "lookup") for wire in self.plan.wires)
+        return of_words and len(self.plan.blocks) == 1 and isinstance(output, Wire) and output.shift == 0
+
+    @staticmethod
+    def reach(stated: Stated, bound: OutputBound, word: Format) -> OutputBound:
+        """Return the bound with the range that decides on saturation: that of the plan."""
+        return bound
+
+    def check_range(self, stated: Stated, bound: OutputBound, word: Format, where: str, truth: Span | None) -> None:
+        """Refuse a range that does not follow from the plan, the law, or the words that were given."""
+        if self.relative_to == "float":
+            _check_given_range(stated, bound, word)
+            return
+        if isinstance(self.plan, Plan) and self.relative_to in ("law", "samples"):
+            low, high = _reach_of_law(self.plan, self.inputs, word)
+            bound = replace(bound, low=low, high=high)
+        check_range(stated, bound, word, where)
+
+    def _traced(self, wanted: Wanted) -> tuple[float, dict[int, Span]]:
+        """Return how far the cascade is from the graph in units, in rationals, and the ranges asked for."""
+        names, numbered = tuple(self.inputs), dict(enumerate(self.inputs.values()))
+        algebra = WaveAlgebra()
+        words: dict[str, Waves] = {}
+        values: dict[str, Any] = {}
+        for k, (name, word) in enumerate(self.inputs.items()):
+            if word.angle:
+                values[name] = Angle(((k, word.sign),), Fraction(0), Fraction(word.offset))
+            else:
+                words[name] = algebra.motion(k, Fraction(1 << (word.bits - 1)))
+                values[name] = words[name].scaled(word.scale) + algebra.number(word.middle)
+        true = evaluate(graph_of(self.graph, names, "function"), values, algebra)
+        true = self.output.in_units(true, algebra)
+        reaches: dict[int, tuple[float, float]] = {}
+
+        def look(place: int, value: Waves) -> None:
+            if place in wanted.reaches:
+                reaches[place] = value.enclosed(numbered, wanted.reaches[place])
+
+        def opaque(place: int, block: Any) -> Any:
+            require(False, f"plan, wire {place}: expected a table of a traced function")
+
+        (found,) = outputs_of(self.plan, words, angles_of(self.plan, self.axes), algebra, opaque, look)
+        return (found - true).largest(numbered, wanted.limits[0]), reaches
+
+
+def _check_rules(rules: Any, plan: AnyPlan, relative_to: str) -> None:
+    """Refuse rules that are no text and numbers, and a plan of another kind than they ask for."""
     require(
         isinstance(rules, dict) and all(type(each) in (str, int, float, bool) for each in rules.values()),
         "function: expected rules as text and numbers",
     )
-    output, accuracy = format_of(given["output"], "function, output"), real(given["accuracy"], "function")
-    require(len(plan.outputs) == 1, "plan: expected one output")
-    made = plan.outputs[0]
-    require((made.low, made.high) == (output.lowest, output.highest), "plan: expected the ends of the output word")
-    require(made.lsb == output.lsb and not output.angle, "plan: expected the unit of the output word")
-    inputs = dict(zip(names, formats, strict=True))
-    check_inputs(plan, inputs)
-    stated = function_of(header["certificate"])
-    check_names(stated, output.name, output, "certificate")
-    require((given["graph"] is not None) == (stated.relative_to == "traced"), "function: expected a graph where traced")
-    require(plan.source == stated.relative_to, "plan: expected the source that the certificate is relative to")
+    require("chip" not in rules or plan.target == "integer", "function: expected a chip only for integers")
     if isinstance(plan, FloatPlan):
-        require(
-            stated.relative_to == "traced" and "chip" not in rules, "plan: expected a traced function, without a chip"
-        )
-    else:
-        require(plan.target in ("tables", "integer"), "plan: expected target tables or integer")
-        require(
-            all(sum(block.widths) <= plan.block_bits for block in plan.blocks),
-            "plan: expected tables of at most block_bits",
-        )
-        check_products(rules, plan, "function")
-        require("chip" not in rules or plan.target == "integer", "function: expected a chip only for integers")
-    yield Finding("words", True, f"function and plan agree on the words of {len(names)} inputs")
-    angles = {name: k for k, (name, word) in enumerate(inputs.items()) if word.angle}
-    yield Finding("widths", True, check_words(plan))
-    composition = compose_errors(plan, facts, angles)
-    if stated.relative_to == "traced" or isinstance(plan, FloatPlan):
-        limit = allowed_difference(stated, composition.outputs[0])
-        difference, reaches = _traced(given["graph"], plan, inputs, output, composition.unproved, limit)
-        said = f"the cascade without roundings is within {difference:.2g} units of the graph in the file, in rationals"
-    else:
-        difference, reaches, said = 0.0, {}, _direct(plan, inputs, output, stated)
-    yield Finding("ranges", True, range_findings(plan, composition, reaches))
-    check_difference(stated, composition.outputs[0], difference, "certificate", "function")
-    yield Finding("function", True, said)
-    found = composition.outputs[0]
-    check_parts(stated, found, most_arithmetic(0.0, found, output), difference, "certificate")
-    law = plan.blocks[0].law if stated.relative_to in ("law", "samples") else None
-    if law is not None and isinstance(plan, Plan):
-        low, high = _reach_of_law(plan, inputs, output)
-        found = OutputBound(found.parts, low, high)
-    if stated.relative_to == "float":
-        _check_given_range(stated, found, output)
-    else:
-        check_range(stated, found, output, "certificate")
-    require(accuracy > 0.5, "function, accuracy: expected more than 0.5 units")
-    require(math.fsum(stated.parts.values()) < accuracy, f"certificate: expected a bound below {accuracy} units")
-    require(stated.assumed >= 0 and stated.spread >= 0, "certificate: expected errors of at least 0")
-    what = (
-        "composed from the error that is stated"
-        if stated.relative_to == "float"
-        else "every figure follows from the file"
+        require(relative_to == "traced", "plan: expected a traced function")
+        return
+    require(plan.target in ("tables", "integer"), "plan: expected target tables or integer")
+    require(
+        all(sum(block.widths) <= plan.block_bits for block in plan.blocks),
+        "plan: expected tables of at most block_bits",
     )
-    assumed = f"; {stated.assumed:.4g} of the bound is assumed" if stated.assumed else ""
-    row = f"{stated.name}: {compared(stated, composition.outputs[0], difference)}{assumed}"
-    yield Finding("certificate", True, what, (row,))
-    _check_saturation(stated, plan, tables, inputs, composition)
-    yield Finding("saturation", True, f"{stated.name} {stated.saturation}")
+    check_products(rules, plan, "function")
 
 
-def _traced(
-    plain: Any, plan: AnyPlan, inputs: dict[str, Format], output: Format, wanted: dict[int, Span], limit: float
-) -> tuple[float, dict[int, Span]]:
-    """Return how far the cascade is from the graph in units, in rationals, and the ranges asked for."""
-    names, numbered = tuple(inputs), dict(enumerate(inputs.values()))
-    algebra = WaveAlgebra()
-    words: dict[str, Waves] = {}
-    values: dict[str, Any] = {}
-    axes: dict[str, int] = {}
-    for k, (name, word) in enumerate(inputs.items()):
-        if word.angle:
-            axes[name] = k
-            values[name] = Angle(((k, word.sign),), Fraction(0), Fraction(word.offset))
-        else:
-            words[name] = algebra.motion(k, Fraction(1 << (word.bits - 1)))
-            values[name] = words[name].scaled(word.scale) + algebra.number(word.middle)
-    true = evaluate(graph_of(plain, names, "function"), values, algebra)
-    unit = Fraction(output.lsb)
-    true = true.scaled(output.sign / unit) + algebra.number(-output.sign * output.middle / unit)
-    reaches: dict[int, tuple[float, float]] = {}
-
-    def look(place: int, value: Waves) -> None:
-        if place in wanted:
-            reaches[place] = value.enclosed(numbered, wanted[place])
-
-    def opaque(place: int, block: Any) -> Any:
-        require(False, f"plan, wire {place}: expected a table of a traced function")
-
-    (found,) = outputs_of(plan, words, angles_of(plan, axes), algebra, opaque, look)
-    return (found - true).largest(numbered, limit), reaches
-
-
-def _direct(plan: Plan, inputs: dict[str, Format], output: Format, stated: Stated) -> str:
+def _direct(plan: Plan, inputs: dict[str, Format], output: Format, relative_to: str) -> str:
     """Refuse a plan that is not one table of all inputs, given out as it is; return what that shows."""
     lookup = [wire for wire in plan.wires if wire.kind != "input"]
     require(len(plan.blocks) == 1 and len(lookup) == 1 and lookup[0].kind == "lookup", "plan: expected one table")
@@ -162,7 +157,7 @@ def _direct(plan: Plan, inputs: dict[str, Format], output: Format, stated: State
         (made.parts, made.constant, made.shift) == (((place, 1, 0),), 0, 0), "plan: expected the table as the output"
     )
     require(block.lsb == made.lsb, "plan: expected a table in units of the output")
-    if stated.relative_to == "float":
+    if relative_to == "float":
         require(block.kind == "given", "plan: expected given words")
         return "one table of given words: only the function itself can tell whether they are right"
     require(block.law is not None, "plan: expected the table of a law")
@@ -206,25 +201,3 @@ def _reach_of_law(plan: Plan, inputs: dict[str, Format], output: Format) -> tupl
     centre = float(output.sign * output.middle)
     ends = sorted((output.sign * float(end) - centre) / output.lsb for end in (np.min(values), np.max(values)))
     return math.floor(ends[0] - SLACK), math.ceil(ends[1] + SLACK)
-
-
-def _check_saturation(
-    stated: Stated, plan: AnyPlan, tables: list[Any], inputs: dict[str, Format], composition: Composition
-) -> None:
-    """Refuse what is said on saturation if it is not so: one table knows, a sum only by its range."""
-    output = plan.outputs[0]
-    inside = fits(composition.outputs[0], output.low, output.high)
-    words_alone = all(wire.kind in ("input", "lookup") for wire in plan.wires)
-    direct = isinstance(output, Wire) and len(plan.blocks) == 1 and output.shift == 0 and words_alone
-    expected = "cannot" if inside else "can" if direct else "not excluded"
-    require(stated.saturation == expected, f"certificate, saturation: expected {expected}, got {stated.saturation}")
-    require(
-        (expected == "can") == (stated.witness is not None),
-        "certificate: expected a witness where it can saturate, and nowhere else",
-    )
-    if stated.witness is not None:
-        (chosen,) = witness_words(stated, [len(inputs)], "certificate, witness")
-        for word, value in zip(inputs.values(), chosen, strict=True):
-            require(word.lowest <= value <= word.highest, "certificate, witness: expected words of the inputs")
-        total = run_state(plan, tables, dict(zip(inputs, chosen, strict=True)))[0]
-        require(not output.low <= total <= output.high, "certificate: expected a witness that leaves the range")

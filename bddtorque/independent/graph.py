@@ -15,7 +15,7 @@ from .reading import list_of, object_of, text, whole
 
 INPUT, CONSTANT, SUM, PRODUCT, SINE, COSINE = range(6)
 OPERANDS = (0, 0, 2, 2, 1, 1)
-MOST_BITS = 1 << 16
+MAX_BITS = 1 << 16
 """Of a rational: one that is squared again and again would fill any memory."""
 
 
@@ -174,7 +174,7 @@ def _product(left: Any, right: Any, algebra: Algebra) -> Any:
 def short(value: Fraction) -> Fraction:
     """Return a rational that is short enough to go on with."""
     bits = value.numerator.bit_length() + value.denominator.bit_length()
-    require(bits <= MOST_BITS, f"expected numbers of at most {MOST_BITS:,} bits")
+    require(bits <= MAX_BITS, f"expected numbers of at most {MAX_BITS:,} bits")
     return value
 
 

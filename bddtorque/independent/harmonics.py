@@ -22,8 +22,8 @@ from .spans import Span
 
 Key = tuple[tuple[int, ...], Angle | None, bool]
 """Words that are multiplied, by number; the angle of a wave or None; whether it is a sine."""
-MOST_TERMS = 20_000
-MOST_FACTORS = 1000
+MAX_TERMS = 20_000
+MAX_FACTORS = 1000
 """Words that are multiplied with each other."""
 RATIONAL = 1000
 """Floats that take as long as a product of two terms."""
@@ -36,7 +36,7 @@ class Waves:
 
     def __init__(self, terms: dict[Key, Fraction]) -> None:
         self.terms = {key: each for key, each in terms.items() if each}
-        require(len(self.terms) <= MOST_TERMS, f"the function has more than {MOST_TERMS:,} waves")
+        require(len(self.terms) <= MAX_TERMS, f"the function has more than {MAX_TERMS:,} waves")
 
     def __neg__(self) -> Waves:
         return self.scaled(Fraction(-1))
@@ -52,7 +52,7 @@ class Waves:
 
     def __mul__(self, other: Waves) -> Waves:
         total: dict[Key, Fraction] = {}
-        require(len(self.terms) * len(other.terms) <= 50 * MOST_TERMS, "the function has too many waves")
+        require(len(self.terms) * len(other.terms) <= 50 * MAX_TERMS, "the function has too many waves")
         work(RATIONAL * len(self.terms) * len(other.terms))
         for first, a in self.terms.items():
             for second, b in other.terms.items():
@@ -87,7 +87,8 @@ class Waves:
 
     def _field(self, words: Mapping[int, Format]) -> Field:
         """Return the sum on a grid of the angles, with rounded coefficients."""
-        axes = range(max(words) + 1)
+        turning = {axis for _, angle, _ in self.terms if angle is not None for axis, _ in angle.multipliers}
+        axes = range(max(turning, default=0) + 1)
         degrees = [1 + 2 * max(map(abs, of), default=0) for of in (self._multipliers(axis) for axis in axes)]
         grid = Grid(degrees)
         total = Field({})
@@ -152,7 +153,7 @@ def _canonical(words: tuple[int, ...], angle: Angle, sine: bool) -> tuple[Key, i
 
 def _product(first: Key, second: Key) -> list[tuple[Key, Fraction]]:
     words = tuple(sorted(first[0] + second[0]))
-    require(len(words) <= MOST_FACTORS, f"expected products of at most {MOST_FACTORS:,} words")
+    require(len(words) <= MAX_FACTORS, f"expected products of at most {MAX_FACTORS:,} words")
     a, b = first[1], second[1]
     if a is None or b is None:
         return [((words, b if a is None else a, second[2] if a is None else first[2]), Fraction(1))]

@@ -13,11 +13,14 @@ from .findings import RefusedError, require
 LARGEST_HEADER = 64 * 2**20
 LONGEST_NUMBER = 20
 FRONT = ("format", "version", "package", "digest", "diagram_digest", "arrays")
-SECTIONS = {
-    "bddtorque model": ("robot", "spec", "formats", "plan", "certificate", "tables"),
-    "bddtorque quantity": ("robot", "spec", "words", "plan", "certificate", "tables"),
-    "bddtorque function": ("function", "plan", "certificate", "tables"),
-}
+FORMAT, VERSION = "bddtorque model", 1
+SECTIONS = ("words", "plan", "certificate", "tables")
+"""Of every file, after those that say where its model comes from."""
+
+
+def sections_of(header: dict[str, Any]) -> tuple[str, ...]:
+    """Return the names of the sections of a file: of a function, or of a robot."""
+    return (*(("function",) if "function" in header else ("robot", "spec")), *SECTIONS)
 
 
 def header_of(entries: dict[str, bytes]) -> dict[str, Any]:
@@ -31,14 +34,10 @@ def header_of(entries: dict[str, bytes]) -> dict[str, Any]:
     except (ValueError, RecursionError):
         raise RefusedError("expected a header in JSON, of few levels") from None
     require(written == data, "expected a header written as specified: spaces, digits or keys differ")
-    require(isinstance(header, dict) and header.get("format") in tuple(SECTIONS), "expected a known format")
+    require(isinstance(header, dict) and header.get("format") == FORMAT, "expected a known format")
     version = header.get("version")
-    require(type(version) is int and 1 <= version <= 5, "expected format version 1 to 5")
-    require(tuple(header) == (*FRONT, *SECTIONS[header["format"]]), "expected the sections of the format, in order")
-    require(
-        not isinstance(header["plan"], dict) or header["plan"].get("target") != "host",
-        "plan: target 'host' is no longer read: compile it again with `bddtorque compile ROBOT --target float`",
-    )
+    require(type(version) is int and version == VERSION, f"expected format version {VERSION}")
+    require(tuple(header) == (*FRONT, *sections_of(header)), "expected the sections of the format, in order")
     package = header["package"]
     require(
         isinstance(package, str) and re.fullmatch("[0-9A-Za-z.+-]{1,40}", package) is not None,
@@ -54,14 +53,9 @@ def header_of(entries: dict[str, bytes]) -> dict[str, Any]:
     return dict(header)
 
 
-def check_version(header: dict[str, Any], expected: int) -> None:
-    """Refuse a version that is not the first to know what the file holds."""
-    require(header["version"] == expected, f"expected format version {expected}, got {header['version']}")
-
-
 def check_digests(header: dict[str, Any], entries: dict[str, bytes], formats: list[tuple[int, bool]]) -> None:
     """Refuse digests that are not those of the contents; `formats` holds bits and sign of every block's output."""
-    covered = {name: header[name] for name in SECTIONS[header["format"]]}
+    covered = {name: header[name] for name in sections_of(header)}
     text = json.dumps(covered, sort_keys=True, separators=(",", ":"))
     require(header["digest"] == sha256(text.encode()), "expected the digest of the contents")
     keys = ""

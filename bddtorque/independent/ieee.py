@@ -15,7 +15,7 @@ from .balls import sine_and_cosine
 from .exact import ONE, pi_fixed, sine_of_turns
 from .findings import require
 
-MOST_COMPARED = 20
+MAX_COMPARED = 20
 """Bits of words whose sines are compared one by one in single precision, as docs/certificate.md says."""
 CHUNK = 1 << 16
 SERIES = 20
@@ -166,7 +166,7 @@ def _fused(
 @cache
 def sine_error(bits: int, rest: Fraction, cosine: bool, precision: Precision) -> float:
     """Return how far the float of any word can be from the sine of its angle, rounded up."""
-    if precision.bits > PRECISIONS["single"].bits or bits > MOST_COMPARED:
+    if precision.bits > PRECISIONS["single"].bits or bits > MAX_COMPARED:
         return up(_polynomial_error(precision) + _off_grid(rest, precision))
     worst = least = 0.0
     doubtful: list[tuple[float, int]] = []

@@ -9,20 +9,20 @@ from .bounds import Composition, OutputBound, check_ranges, compose
 from .cascade import Angles, angles_of, unrounded
 from .certificate import Stated, least_arithmetic, recomputed
 from .float_bounds import compose_floats
-from .float_plan import MOST_WORD_BITS, AnyPlan, FloatPlan
+from .float_plan import MAX_WORD_BITS, AnyPlan, FloatPlan
 from .float_running import run_floats, unrounded_floats
 from .plan import Block
 from .running import run
 from .tables import Facts
-from .widths import MOST_BITS, check_widths
+from .widths import MAX_BITS, check_widths
 
 
 def check_words(plan: AnyPlan) -> str:
     """Refuse words that do not fit where they go; say what was found."""
     if isinstance(plan, FloatPlan):  # refused when it was read
-        return f"no word needs more than {MOST_WORD_BITS} bits: a float holds it"
+        return f"no word needs more than {MAX_WORD_BITS} bits: a float holds it"
     check_widths(plan)
-    return f"no product and no sum needs more than {MOST_BITS} bits"
+    return f"no product and no sum needs more than {MAX_BITS} bits"
 
 
 def compose_errors(plan: AnyPlan, facts: list[Facts], axes: dict[str, int]) -> Composition:

@@ -29,7 +29,7 @@ Waves = npt.NDArray[Any]
 
 FINER = (4, 6, 8, 12, 16, 24, 48, 96, 192, 384)
 """Points of the fine grid along an axis, in multiples of the degree: each is tried until one is enough."""
-MOST_POINTS = 40_000_000
+MAX_POINTS = 40_000_000
 AT_ONCE = 2_000_000
 """Points of a fine grid that are kept in double precision, and for all monomials together."""
 TAIL = 0.02
@@ -56,13 +56,13 @@ def enclosed(field: Field, box: Box, wanted: Span) -> Span:
     ways = _ways(field, box)
     best = -math.inf, math.inf
     for terms, about in ways:
-        best = _common(best, _by_amplitudes(terms, about))
+        best = common(best, _by_amplitudes(terms, about))
         if within(best, wanted):
             return best
     if box.sliders:
         ways.insert(0, (as_motions(field.terms, box.sliders), box))
     for terms, about in ways:
-        best = _common(best, _by_grids(terms, about, wanted))
+        best = common(best, _by_grids(terms, about, wanted))
         if within(best, wanted):
             break
     return best
@@ -74,7 +74,7 @@ def enclosed_by_boxes(field: Field, box: Box, wanted: Span) -> Span:
         return 0.0, 0.0
     low, high = _by_amplitudes(field.terms, box)
     for terms, about in _ways(field, box):
-        low, high = _common((low, high), _by_amplitudes(terms, about))
+        low, high = common((low, high), _by_amplitudes(terms, about))
     waves = {monomial: _waves(ball) for monomial, ball in field.terms.items()}
     if high > wanted[1] and stays_below(waves, box, wanted[1]):
         high = wanted[1]
@@ -96,7 +96,8 @@ def within(found: Span, wanted: Span) -> bool:
     return wanted[0] <= found[0] and found[1] <= wanted[1]
 
 
-def _common(first: Span, second: Span) -> Span:
+def common(first: Span, second: Span) -> Span:
+    """Return what two ranges have in common."""
     return max(first[0], second[0]), min(first[1], second[1])
 
 
@@ -148,9 +149,9 @@ def _by_grids(terms: Mapping[Monomial, Ball], box: Box, wanted: Span) -> Span:
     if math.prod(_points(short, FINER[0])) * len(short) > AT_ONCE:
         best = enclosed_on_few_axes(short, off + left_out, box, wanted)
     if not within(best, wanted):
-        best = _common(best, _by_waves(short, off + left_out, box, wanted))
+        best = common(best, _by_waves(short, off + left_out, box, wanted))
     if left_out and not within(best, wanted):
-        best = _common(best, _by_waves(waves, off, box, wanted))
+        best = common(best, _by_waves(waves, off, box, wanted))
     return best
 
 
@@ -160,12 +161,12 @@ def _by_waves(waves: dict[Monomial, Waves], off: float, box: Box, wanted: Span) 
     best = -math.inf, math.inf
     for factor in FINER:
         points = _points(waves, factor)
-        if math.prod(points) > MOST_POINTS:
+        if math.prod(points) > MAX_POINTS:
             break
         fall = 1 / math.prod(math.cos(math.pi * (count // 2) / n) for count, n in zip(shape, points, strict=True)) - 1
         (low, high), varying = _on_grid(waves, points, box, wanted)
         beyond = off + varying * fall * (1 + 1e-9)
-        best = _common(best, (low - beyond, high + beyond))
+        best = common(best, (low - beyond, high + beyond))
         if within(best, wanted) or not within((low - off, high + off), wanted) or math.prod(points) == 1:
             break
     return best

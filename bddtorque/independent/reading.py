@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any
 
@@ -60,6 +61,20 @@ def rational(plain: Any, where: str) -> Fraction:
     number = Fraction(plain)
     require(str(number) == plain, f"{where}: expected a rational in lowest terms, got {plain!r:.40}")
     return number
+
+
+def nearest_float(number: Fraction, where: str) -> float:
+    """Return the float nearest to a number."""
+    try:
+        return float(number)
+    except OverflowError:
+        raise RefusedError(f"{where}: expected numbers within floats") from None
+
+
+def output_bits(spec: Mapping[str, Any]) -> int:
+    """Return how many bits the longest output word of a spec has: so many have words that are given at run time."""
+    asked = spec.get("bits")
+    return max(whole(each, 2, 32, "spec, bits") for each in (asked if isinstance(asked, list) and asked else [asked]))
 
 
 def vector(plain: Any, where: str) -> tuple[float, float, float]:

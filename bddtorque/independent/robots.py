@@ -33,7 +33,7 @@ class Link:
 
 @dataclass(frozen=True)
 class Joint:
-    """One joint; `friction` is a law of its velocity, or None; `parent` the name of the joint that carries it."""
+    """One joint; `friction` is a law of its velocity, or None, as the file says it; `parent` is what carries it."""
 
     name: str
     revolute: bool
@@ -41,6 +41,7 @@ class Joint:
     translation: tuple[Fraction, ...]
     rotor: Fraction
     friction: Law | None
+    friction_said: Any
     parent: str | None
 
 
@@ -74,12 +75,10 @@ class Robot:
     joints: tuple[Joint, ...]
     members: tuple[Member, ...]
     gravity: tuple[Fraction, ...]
-    serial: bool
     tip_rotation: Matrix
     tip_translation: tuple[Fraction, ...]
     tip: int | None
     """The member that carries the tip; None where a tree does not say."""
-    tip_named: bool
 
     @property
     def skew(self) -> float:
@@ -113,7 +112,6 @@ def robot_of(plain: Any) -> Robot:
     rows = list_of(given.get("followers", []), "robot, followers")
     require(not followed or bool(rows), "robot: expected followers where they are listed")
     members += [_follower(each, joints, f"robot, follower {k}") for k, each in enumerate(rows, 1)]
-    serial = not followed and all(joint.parent is None for joint in joints)
     rotation = _exact_rows(matrix(tip["rotation"], "robot, tip"))
     gravity, translation = (_exact(vector(each, "robot")) for each in (given["gravity"], tip["translation"]))
     if not flag(given["allow_unphysical"], "robot, allow_unphysical"):
@@ -130,7 +128,7 @@ def robot_of(plain: Any) -> Robot:
         load = _carried(payload, rotation, translation)
         ordered[place] = replace(ordered[place], bodies=(*ordered[place].bodies, load))
     name = text(given["name"], "robot")
-    return Robot(name, joints, tuple(ordered), gravity, serial, rotation, translation, place, named)
+    return Robot(name, joints, tuple(ordered), gravity, rotation, translation, place)
 
 
 def _tip_place(members: list[Member], tip: dict[str, Any]) -> int | None:
@@ -158,7 +156,16 @@ def _joint(plain: Any, where: str, follows: bool = False) -> Joint:
     translation = _exact(vector(given["translation"], where))
     rotor = Fraction(real(given["rotor_inertia"], where))
     parent = text(given["parent"], where) if "parent" in said else None
-    return Joint(text(given["name"], where), given["kind"] == "revolute", rotation, translation, rotor, law, parent)
+    return Joint(
+        text(given["name"], where),
+        given["kind"] == "revolute",
+        rotation,
+        translation,
+        rotor,
+        law,
+        given.get("friction"),
+        parent,
+    )
 
 
 def _follower(plain: Any, joints: tuple[Joint, ...], where: str) -> Member:

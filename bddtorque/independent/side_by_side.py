@@ -15,7 +15,7 @@ from .formats import box_of
 from .passes import outputs_of
 from .plan import Block, Wire
 from .spans import Box
-from .subjects import RUBBING, Subject
+from .subjects import Subject
 
 FAR, TRUE, SUM = "difference", "truth", "sum"
 Key = tuple[str, int]
@@ -34,7 +34,7 @@ def angles_beside(plan: AnyPlan, subject: Subject) -> Angles:
             found = [(word.name, word.kind, factor, shift) for word, factor, shift in parts]
             require(
                 found == [(ahead, "input", 1, 0), (behind, "input", -1, 0)]
-                and (wire.constant, wire.bits) == (0, subject.words[behind].bits),
+                and (wire.constant, wire.bits) == (0, subject.words.named[behind].bits),
                 f"plan, wire {place}: expected the difference of {ahead} and {behind}",
             )
             del angles[place]
@@ -58,7 +58,7 @@ def shapes_beside(
 
     law = laws_beside(plan, subject, algebra)
     outputs = list(outputs_of(plan, subject.inputs(algebra), angles, algebra, law, look))
-    most = subject.degrees
+    most = subject.record.degrees(subject)
     for j, (own, true) in enumerate(zip(outputs, subject.truth(algebra), strict=True)):
         truth = true.shape
         if most is not None:
@@ -80,13 +80,11 @@ def values_beside(
             found[SUM, place] = value
 
     outputs = outputs_of(plan, subject.inputs(grid), angles, grid, law, look)
-    for j, (cascade, word) in enumerate(zip(outputs, subject.outputs, strict=True)):
-        # a value v has the word (sign·(v − offset) − centre)/lsb
-        unit = Fraction(word.lsb)
-        true = truth[j].scaled(word.sign / unit) + grid.number(-word.sign * word.middle / unit)
+    for j, (cascade, word) in enumerate(zip(outputs, subject.words.results, strict=True)):
+        true = word.in_units(truth[j], grid)
         for place in _friction_wires(plan, j, subject):
             block = plan.blocks[word_of(plan.wires[place]).block]
-            true = true + law(place, block).scaled(word.sign * block.lsb / unit)
+            true = true + law(place, block).scaled(word.sign * block.lsb / Fraction(word.lsb))
         if (FAR, j) in keys:
             found[FAR, j] = cascade - true
         if (TRUE, j) in keys:
@@ -108,7 +106,7 @@ def box_beside(plan: AnyPlan, subject: Subject, positions: Sequence[int]) -> Box
 
 def _friction_wires(plan: AnyPlan, joint: int, subject: Subject) -> list[int]:
     """Return the one wire that looks up the friction of a joint, if it has any."""
-    law = subject.robot.joints[joint].friction if subject.quantity in RUBBING else None
+    law = subject.robot.joints[joint].friction if subject.record.friction else None
     if law is None:
         return []
     for place, wire in enumerate(plan.wires):
@@ -129,7 +127,7 @@ def laws_beside(plan: AnyPlan, subject: Subject, algebra: Any) -> Callable[[int,
             block.kind == "law" and block.centre == 0 and block.sign == 1, f"plan, wire {place}: expected a friction"
         )
         source = word_of(plan.wires[wire.wires[0]])
-        names = {f"qd{j + 1}": each for j, each in enumerate(subject.arrays.get("qd", []))}
+        names = {f"qd{j + 1}": each for j, each in enumerate(subject.arrays.get("qd", ()))}
         known = names.get(source.name) if source.kind == "input" else None
         (argument,) = block.arguments
         require(

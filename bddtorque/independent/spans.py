@@ -27,9 +27,9 @@ FARTHEST = 4.0
 """Half ranges: how far from its range a motion may be measured."""
 LOST = 1e-14
 """Relative to all summands: more than a few float operations lose in what follows."""
-MOST_WORK = 300_000_000
+MAX_WORK = 300_000_000
 """Numbers that are worked through for the sake of one range, at most."""
-MOST_COEFFICIENTS = 3000
+MAX_COEFFICIENTS = 3000
 
 
 @dataclass(frozen=True)
@@ -113,7 +113,7 @@ def by_bernstein(
     degrees = [max(Counter(monomial)[number] for monomial in terms) for number in numbers]
     count = math.prod(degree + 1 for degree in degrees)
     points = math.prod(shape)
-    if count > MOST_COEFFICIENTS or count * points > MOST_WORK // 4:
+    if count > MAX_COEFFICIENTS or count * points > MAX_WORK // 4:
         return None
     below, above = (np.broadcast_to(each, shape).reshape(-1) for each in by_monomials(alone, box))
     power = np.zeros((*(degree + 1 for degree in degrees), points))
@@ -150,7 +150,7 @@ def _cut(power: Floats, ends: list[Span], low: Floats, high: Floats) -> tuple[Fl
         done += numbers
         here = here[open_]
         middle, _ = _ends(power[..., here], [((a + b) / 2, (a + b) / 2) for a, b in box])
-        if done > MOST_WORK or not ends or np.any((middle < low[here]) | (middle > high[here])):
+        if done > MAX_WORK or not ends or np.any((middle < low[here]) | (middle > high[here])):
             return coarse
         # a motion that occurs to the first power alone is exact as it is, beside others
         widths = [(b - a) * (1.0 if count > 2 else 0.3) for (a, b), count in zip(box, power.shape, strict=False)]

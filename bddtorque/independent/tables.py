@@ -27,7 +27,7 @@ Integers = npt.NDArray[np.int64]
 
 CHUNK = 1 << 21
 """Entries times operations that are computed together: memory stays small."""
-MOST_UNDECIDED = 2_000_000
+MAX_UNDECIDED = 2_000_000
 """Entries of a table that may have to be decided in whole numbers: beyond, it would take hours."""
 FINE = 50
 """Bits of a turn to which fractions of angles are cut off before their sines are computed in floats."""
@@ -66,7 +66,7 @@ def check_table(block: Block, words: npt.NDArray[np.int32], where: str) -> Facts
         _compare(found, words, start, where)
         start += len(found)
         error, undecided, clamped = max(error, largest), undecided + ties, clamped or cut
-        require(undecided <= MOST_UNDECIDED, f"{where}: there are more entries on ties than can be decided")
+        require(undecided <= MAX_UNDECIDED, f"{where}: there are more entries on ties than can be decided")
     return Facts(error, low, high, undecided, clamped)
 
 

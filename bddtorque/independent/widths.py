@@ -5,7 +5,7 @@ from __future__ import annotations
 from .findings import require
 from .plan import Block, Plan, Wire
 
-MOST_BITS = 62
+MAX_BITS = 62
 
 
 def check_widths(plan: Plan) -> None:
@@ -19,7 +19,7 @@ def check_widths(plan: Plan) -> None:
             require(widths == block.widths, f"{where}: expected words of {block.widths} bits, got {widths}")
         elif wire.kind == "product":
             bits = plan.bits_of(wire.wires[0]), plan.bits_of(wire.wires[1])
-            require(sum(bits) <= MOST_BITS, f"{where}: expected a product of at most {MOST_BITS} bits")
+            require(sum(bits) <= MAX_BITS, f"{where}: expected a product of at most {MAX_BITS} bits")
             if plan.target == "integer":
                 require(wire.method == "native" and not wire.limb_bits, f"{where}: expected a native product")
             else:
@@ -27,7 +27,7 @@ def check_widths(plan: Plan) -> None:
                 require(fits, f"{where}: expected a table that serves the product")
     for each in (*(wire for wire in plan.wires if wire.kind == "sum"), *plan.outputs):
         most = abs(each.constant) + sum(abs(factor) << (plan.bits_of(part) - 1) for part, factor, _ in each.parts)
-        require(most.bit_length() <= MOST_BITS, f"'{each.name:.40}': expected a sum of at most {MOST_BITS} bits")
+        require(most.bit_length() <= MAX_BITS, f"'{each.name:.40}': expected a sum of at most {MAX_BITS} bits")
 
 
 def _serves(block: Block, wire: Wire, bits: tuple[int, int]) -> bool:

@@ -1,0 +1,67 @@
+"""The geometric Jacobian of the tip."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .checked_quantity import ANY, CheckedQuantity, Output
+from .dynamics import Vector, added
+from .poses import combined, frames_of
+from .robots import ZERO, Robot
+from .spans import Span
+from .subjects import Scene, Subject
+
+ROWS = ("vx", "vy", "vz", "wx", "wy", "wz")
+
+
+class Jacobian(CheckedQuantity):
+    """What a velocity of each joint makes of the tip: velocity, then angular velocity, in base axes."""
+
+    name = "jacobian"
+    inputs = ("q",)
+    torques = False
+    needs_tip = in_rationals = True
+    compared_with = "the robot's kinematics"
+
+    def outputs(self, robot: Robot) -> list[Output]:
+        """Return six rows."""
+        turns = [joint.revolute for joint in robot.joints]
+        labels = tuple(f"{row}{j}" for row in ROWS for j in range(1, len(turns) + 1))
+        units = tuple("m" if row < 3 and turn else "" for row in range(6) for turn in turns)
+        return [Output("jacobian", (6, len(turns)), labels, units)]
+
+    def truth(self, scene: Scene) -> list[Any]:
+        """Return the entries row by row: what each joint makes of the tip, from the tip inward."""
+        robot, state, algebra = scene.robot, scene.at_rest, scene.algebra
+        frames = frames_of(robot, state, algebra, robot.tip_path)
+        zero: Vector = [algebra.number(ZERO)] * 3
+        twists: list[Vector] = [[*zero, *zero] for _ in robot.joints]
+        arm: Vector = [algebra.number(each) for each in robot.tip_translation]
+        for i in reversed(robot.tip_path):
+            member, (x, y, z) = robot.members[i], frames[i][1]
+            joint, drive = member.joint, member.drive
+            if joint.revolute:
+                own = [*(b * arm[0] - a * arm[1] for a, b in zip(x, y, strict=True)), *z]
+                c, s = state.cosine[i], state.sine[i]
+                arm = [c * arm[0] - s * arm[1], s * arm[0] + c * arm[1], arm[2]]
+            else:
+                own = [*z, *zero]
+                arm = [arm[0], arm[1], arm[2] + state.q[i]]
+            twists[drive] = added(twists[drive], [each.scaled(member.multiplier) for each in own])
+            rows = [[algebra.number(each) for each in row] for row in joint.rotation]
+            arm = added(combined([*zip(*rows, strict=True)], arm), [algebra.number(each) for each in joint.translation])
+        return [twist[row] for row in range(6) for twist in twists]
+
+    def known_span(self, subject: Subject, place: int) -> Span:
+        """Return how long an angular velocity can be: the sum of all turning axes of a drive on the way to the tip.
+
+        Each counts as many times as it turns with the drive: the triangle inequality.
+        """
+        row, drive = divmod(place, len(subject.robot.joints))
+        path = [subject.robot.members[i] for i in subject.robot.tip_path]
+        times = sum((abs(each.multiplier) for each in path if each.joint.revolute and each.drive == drive), ZERO)
+        limit = float(times) * subject.axis_length
+        return (-limit, limit) if row >= 3 else ANY
+
+
+RECORD = Jacobian()
