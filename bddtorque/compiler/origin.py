@@ -130,7 +130,7 @@ def _torque_graphs(spec: Spec, robot: Robot) -> list[TorqueGraph]:
         return [from_terms(robot) if spec.source == "terms" else from_recursion(robot)]
     few, target = robot.degrees_of_freedom <= FEW_JOINTS, TARGETS[spec.target]
     if not target.made_of_tables:
-        terms = few and target.compares_terms and not robot.followers
+        terms = few and target.compares_terms and not robot.coupled
         return [from_recursion(robot), *([from_terms(robot)] if terms else [])]
     with suppress(BddTorqueError):
         return [from_terms(robot), *([] if few else [from_recursion(robot)])]
