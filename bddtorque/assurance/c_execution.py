@@ -17,10 +17,10 @@ from typing import Any
 from bddtorque.assurance.c_words import FAST, TYPES, CArithmetic, Word, chosen, constant, is_set, refusal
 from bddtorque.base.errors import BddTorqueError
 
-MOST_TURNS = 4096
-MOST_WORDS = 4096
+MAX_TURNS = 4096
+MAX_WORDS = 4096
 """Of an array in a function."""
-MOST_CALLS = 10
+MAX_CALLS = 10
 """Of functions that call one another."""
 CONSTANTS = {"INT32_C": (32, True), "UINT32_C": (32, False), "INT64_C": (64, True), "UINT64_C": (64, False)}
 """Macros of <stdint.h>, and the types of their constants."""
@@ -79,7 +79,7 @@ class CExecution:
         if name not in self.functions:
             raise BddTorqueError(f"C: there is no function '{name}'")
         function = self.functions[name]
-        if self.depth > MOST_CALLS:
+        if self.depth > MAX_CALLS:
             raise refusal(function.decl, f"function '{name}' calls itself, which is not understood")
         scope: dict[str, Any] = {}
         for parameter, argument in zip(function.decl.type.args.params, arguments, strict=True):
@@ -140,8 +140,8 @@ class CExecution:
             raise refusal(node, f"variable '{node.name}' must be plain or const")
         if _kind(node.type) == "ArrayDecl":
             size = self._word(node.type.dim, {}).value if node.type.dim is not None and node.init is None else None
-            if not size or size > MOST_WORDS:
-                raise refusal(node, f"array '{node.name}' must have a constant size up to {MOST_WORDS}, and no values")
+            if not size or size > MAX_WORDS:
+                raise refusal(node, f"array '{node.name}' must have a constant size up to {MAX_WORDS}, and no values")
             scope[node.name] = [None] * size
         elif kind is None:
             scope[node.name] = self._place(node.init or node, scope)
@@ -204,7 +204,7 @@ class CExecution:
         if node.init is None or node.cond is None or node.next is None:
             raise refusal(node, "a loop must have a start, a condition and a step")
         self._statement(node.init, scope)
-        for _ in range(MOST_TURNS):
+        for _ in range(MAX_TURNS):
             going = self._word(node.cond, scope)
             if going.value is None:
                 raise refusal(node, "the turns of a loop must be a constant")
@@ -213,7 +213,7 @@ class CExecution:
             if self._block(node.stmt, scope) is not None:
                 raise refusal(node, "a return inside of a loop is not understood")
             self._statement(node.next, scope)
-        raise refusal(node, f"a loop takes more than {MOST_TURNS} turns")
+        raise refusal(node, f"a loop takes more than {MAX_TURNS} turns")
 
     def _place(self, node: Any, scope: dict[str, Any]) -> list[Any]:
         """Return the array that an expression points to the beginning of."""

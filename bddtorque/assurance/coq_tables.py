@@ -17,7 +17,7 @@ from bddtorque.plan.blocks import Block, FunctionBlock
 from bddtorque.plan.table import Table
 from bddtorque.plan.wires import Lookup
 
-MOST_ENTRIES = 1 << 12
+MAX_ENTRIES = 1 << 12
 """Of a table that Coq checks: it takes 10 to 15 ms for each."""
 
 REQUIRED = """\
@@ -217,7 +217,7 @@ def cosine_tables(lemmas: WordLemmas, tables: Sequence[Table]) -> list[CosineTab
         for block, found in words.items()
         if _is_cosine(plan.blocks[block])
         and scales[block].denominator == 1
-        and 4 <= len(tables[block].values) <= MOST_ENTRIES
+        and 4 <= len(tables[block].values) <= MAX_ENTRIES
     ]
 
 

@@ -27,7 +27,7 @@ THRESHOLD = 1e-6
 KEPT_BITS = 60
 """Bits of the interval ends that go from one lemma to the next, rounded outward."""
 OPTIONS = (f"-Eprecision={PRECISION}", f"-Echange-threshold={THRESHOLD:f}")
-MOST_SECONDS = 120.0
+MAX_SECONDS = 120.0
 """For one lemma, of which each takes milliseconds: a Gappa that hangs must not hang everything."""
 _RESULT = re.compile(r"^  (\w+) in \[([^\]]*)\]$", re.MULTILINE)
 _END = re.compile(r"(-?\d+)(?:b(-?\d+))?")
@@ -152,7 +152,7 @@ def find_gappa() -> str:
 def _call(command: list[str], text: str) -> subprocess.CompletedProcess[str]:
     try:
         return subprocess.run(
-            command, input=text, capture_output=True, text=True, errors="replace", timeout=MOST_SECONDS, check=False
+            command, input=text, capture_output=True, text=True, errors="replace", timeout=MAX_SECONDS, check=False
         )
     except OSError as problem:
         raise _broken(command[0], problem.strerror or str(problem)) from None
@@ -207,7 +207,7 @@ class Prover:
         try:
             done = _call([self.path, *OPTIONS, *options], script)
         except subprocess.TimeoutExpired:
-            raise BddTorqueError(f"{lemma.title}: Gappa does not close it within {MOST_SECONDS:.0f} s") from None
+            raise BddTorqueError(f"{lemma.title}: Gappa does not close it within {MAX_SECONDS:.0f} s") from None
         if done.returncode not in (0, 1):  # killed, or not Gappa
             raise _broken(self.path, f"it ended with exit code {done.returncode} on lemma {lemma.name}")
         return done

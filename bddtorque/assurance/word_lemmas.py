@@ -28,7 +28,7 @@ from bddtorque.plan.plan import CentredProduct, Plan
 from bddtorque.plan.wires import AngleSum, Input, Lookup, Output, Product, Sum
 
 HALF = "1b-1"
-MOST_PARTS = 6
+MAX_PARTS = 6
 """Summands of one lemma."""
 
 
@@ -205,7 +205,7 @@ class WordLemmas:
         constant = exact.constant if exact else wire.constant * step
         centred = exact.centred if exact else ()
         form = _Form(factors, self._meant(k, wire), wire.constant * step, constant, self._dropped(k, name), centred)
-        while len(form.meant) > MOST_PARTS:  # Gappa takes much longer for long sums
+        while len(form.meant) > MAX_PARTS:  # Gappa takes much longer for long sums
             form = self._shorter(form, name, about)
         self._linear(k, name, about, form, rounded=bool(wire.shift))
 
@@ -217,7 +217,7 @@ class WordLemmas:
         groups = [[*cosine, *sine] for cosine, sine in self._pairs(form.meant, errors=False)]
         paired = {i for group in groups for i in group}
         others = [i for i in form.meant if i not in paired]
-        groups += grouped(self.plan, others, form.centred, MOST_PARTS)
+        groups += grouped(self.plan, others, form.centred, MAX_PARTS)
         joined = []
         for group in groups:
             self.groups += 1

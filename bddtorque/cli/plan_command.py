@@ -12,7 +12,7 @@ from bddtorque.cli.compile_command import check_source
 from bddtorque.cli.console import folds, output, show, write_json
 from bddtorque.cli.progress import ShownProgress
 
-MOST_WORDS = 60
+MAX_WORDS = 60
 """Words that are listed without being asked for."""
 
 
@@ -24,7 +24,7 @@ def plan_command(
         typer.Option("-o", "--output", metavar="FILE", help="Write the plan as JSON, for `compile --plan`."),
     ] = None,
     everything: Annotated[
-        bool, typer.Option("--all", help=f"List every word, even if there are more than {MOST_WORDS}.")
+        bool, typer.Option("--all", help=f"List every word, even if there are more than {MAX_WORDS}.")
     ] = False,
     as_json: opt.JsonOption = False,
     *,
@@ -56,9 +56,9 @@ def plan_command(
     for note in notes:
         show(f"note: {note}")
     width = output().width if folds() else None  # a file or a pipe gets the table of forms whole
-    most = None if everything else MOST_WORDS
+    most = None if everything else MAX_WORDS
     show(plan_text(plan, robot.name, bounds, most, width).removesuffix("\n"))
-    if not everything and len(plan.wires) > MOST_WORDS:
+    if not everything and len(plan.wires) > MAX_WORDS:
         show("--all lists every word")
     if out is not None:
         show(f"written: {out}")

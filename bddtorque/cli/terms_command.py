@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from bddtorque.report.term_facts import ModelTerm, RobotTerm
 
-MOST_DRAWN = 400
+MAX_DRAWN = 400
 """Nodes in one picture."""
 KIND_NAMES = {"coriolis": "Coriolis"}
 
@@ -146,12 +146,12 @@ def _draw(term: ModelTerm, bit: int | None, path: Path) -> None:
     diagram = block.diagram
     if bit is not None and not 0 <= bit < diagram.output_bits:
         raise BddTorqueError(f"--bit must be between 0 and {diagram.output_bits - 1}, got {bit}")
-    part = drawable_part(diagram, MOST_DRAWN) if bit is None else bit_part(diagram, bit, MOST_DRAWN)
+    part = drawable_part(diagram, MAX_DRAWN) if bit is None else bit_part(diagram, bit, MAX_DRAWN)
     bits, _ = part
     if not bits:
         wanted = diagram.output_bits - 1 if bit is None else bit
         raise BddTorqueError(
-            f"bit {wanted} of term {term.name} needs {diagram.bit_nodes[wanted]:,} nodes, and at most {MOST_DRAWN} are "
+            f"bit {wanted} of term {term.name} needs {diagram.bit_nodes[wanted]:,} nodes, and at most {MAX_DRAWN} are "
             "drawn: draw another --bit, or compile with fewer bits"
         )
     heading = f"{term.name}, table b{block.block}: {'bits' if len(bits) > 1 else 'bit'} {', '.join(map(str, bits))}"

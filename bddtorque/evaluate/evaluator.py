@@ -298,9 +298,11 @@ class Evaluator:
         return found[:, 0].reshape(shape) if shape else int(found[0, 0])
 
     def output_words(self, **words: Any) -> Integers:
-        """Return all output words of a quantity side by side, shape (N, outputs), as C code and kernels return them."""
+        """Return all output words side by side, shape (N, outputs), as C code and kernels return them."""
         if self._arrays is None:
-            raise BddTorqueError(f"{self.model.name} has no named arrays: use torque_words or words")
+            if not self._of_function:
+                return self.torque_words(**words)
+            return np.atleast_1d(self.words(*(words[name] for name in self._sizes)))[:, None]
         rows, _ = self._rows((), words, None)
         states, _ = state_words(self._formats, False, q=rows, qd=self._at_rest[0], qdd=self._at_rest[1])
         found = np.empty_like(states[0])

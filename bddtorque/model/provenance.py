@@ -183,12 +183,17 @@ def float_arm(robot: Robot, spec: Spec, formats: Interface, words: Mapping[str, 
         for array in formats.inputs
     }
     given = [(each, dict(zip(formats[each.name].labels, values[each.name].T, strict=True))) for each in spec.run_time]
-    derived = {}
+    return FloatArm(robot, spec, values, given, derived_values(formats, words))
+
+
+def derived_values(formats: Interface, words: Mapping[str, Words]) -> dict[str, Floats]:
+    """Return the values (N,) of words derived from input words (N,), by name."""
+    values = {}
     for word in formats.derived:
         total = sum(factor * np.asarray(words[name]) for name, factor in word.parts)
         argument = word.argument
-        derived[word.name] = float(argument.scale) * wrap(total, argument.bits) + float(argument.centre)
-    return FloatArm(robot, spec, values, given, derived)
+        values[word.name] = float(argument.scale) * wrap(total, argument.bits) + float(argument.centre)
+    return values
 
 
 def provenance_from_plain(header: Mapping[str, Any], where: str) -> tuple[Provenance, Interface]:

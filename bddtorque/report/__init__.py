@@ -1,7 +1,9 @@
-"""A compiled robot as one HTML page to look at, move and check: `write_report`.
+"""A compiled model as one HTML page to look at, move and check: `write_report`.
 
 markup          HTML and SVG as text, everything escaped
-view            the state a page begins with, and from where the arm is seen
+compared_states the state that a page begins with, and states that are compared with true values
+page_truth      what the page's script computes true values from
+view            where the joints of an arm are, and from where it is seen
 packing         tables in few bytes
 script_data     what the page's script is given
 arm_picture, plan_picture, diagram_picture, layered    pictures

@@ -7,11 +7,11 @@ from collections import Counter
 from bddtorque.model.model import Model
 from bddtorque.plan.integer_widths import wide_operations
 from bddtorque.plan.plan import Plan
-from bddtorque.report.diagram_picture import MOST_NODES, diagram_picture, drawable_part, width_bars
+from bddtorque.report.diagram_picture import MAX_NODES, diagram_picture, drawable_part, width_bars
 from bddtorque.report.markup import Markup, details, element, table, zoomable
-from bddtorque.report.plan_picture import MOST_COLUMNS, grouped, plan_picture
+from bddtorque.report.plan_picture import MAX_COLUMNS, grouped, plan_picture
 
-MOST_DRAWN = 12
+MAX_DRAWN = 12
 """Diagrams drawn; of more blocks the first that can be."""
 
 
@@ -30,7 +30,7 @@ def plan_section(plan: Plan, chip: str | None) -> Markup:
         if counts[name]
     )
     alike = (
-        f"Words that are made alike stand in one box, and stages in at most {MOST_COLUMNS + 1} columns; a line is as "
+        f"Words that are made alike stand in one box, and stages in at most {MAX_COLUMNS + 1} columns; a line is as "
         "thick as many words take that way."
         if grouped(plan)
         else "Every box is one word."
@@ -126,7 +126,7 @@ def _drawings(model: Model) -> Markup:
     figures: list[Markup] = []
     for k, (block, diagram) in enumerate(zip(model.plan.blocks, model.diagrams, strict=True)):
         part = bits, nodes = drawable_part(diagram)
-        if not bits or len(figures) == MOST_DRAWN:
+        if not bits or len(figures) == MAX_DRAWN:
             continue
         some = "highest output bit" if len(bits) == 1 else f"{len(bits)} highest output bits"
         what = "all of it" if len(bits) == diagram.output_bits else f"its {some} of {diagram.output_bits}"
@@ -135,9 +135,9 @@ def _drawings(model: Model) -> Markup:
         picture = diagram_picture(diagram, part, block.input_widths, f"Diagram of block {caption}")
         figures.append(element("figure", zoomable(picture, caption), element("figcaption", caption)))
     if not figures:
-        return element("p", f"No output bit has a diagram small enough to draw (at most {MOST_NODES} nodes).")
+        return element("p", f"No output bit has a diagram small enough to draw (at most {MAX_NODES} nodes).")
     how = (
-        f"Blocks, or their most significant output bits, that need at most {MOST_NODES} nodes. From top to bottom: "
+        f"Blocks, or their most significant output bits, that need at most {MAX_NODES} nodes. From top to bottom: "
         "output bits, then one row per tested bit (x0.3 is bit 3 of the first input word). Follow a dashed line where "
         "the bit is 0 and a solid one where it is 1; a dotted line means 1 too, and negates what lies below. Short "
         "lines end in a constant."

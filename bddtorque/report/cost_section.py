@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 
-from bddtorque.base.sizes import counted
 from bddtorque.base.workers import Progress
 from bddtorque.bench.target_costs import TargetCost, target_costs
 from bddtorque.model.model import Model
@@ -32,30 +31,21 @@ def costs_section(model: Model, told: Progress) -> Markup:
     return element(
         "section",
         element("h2", "Cost"),
-        *(_targets(model) if model.provenance.kind == "robot" else [_own_cost(model)]),
-        _cycles(model.plan) if isinstance(model.plan, Plan) and model.plan.target == "integer" else Markup(""),
+        *_targets(model),
+        _cycles(model.plan) if model.plan.multiplies_integers else Markup(""),
         _forms(forms) if forms else Markup(""),
         id="costs",
     )  # fmt: skip
 
 
 def _targets(model: Model) -> list[Markup]:
-    """Return what one state of a robot costs by target."""
+    """Return what one state costs by target."""
     heads = ["target", "look-ups", "sums", "products", "tables (ROM)", "on a PC, × float", "microcontrollers"]
     rows = [_target_row(cost) for cost in target_costs(model)]
     how = ("Operations and tables of one state. * is what was compiled; the others are estimates. ",
            element("code", "bddtorque bench"), " measures time on this computer, and cycles with ",
            element("code", "--chip"), ".")  # fmt: skip
     return [element("p", *how), table("Cost of one state by target", heads, rows)]
-
-
-def _own_cost(model: Model) -> Markup:
-    """Return the operations and the table bytes of one evaluation, as compiled."""
-    counts = model.plan.counts()
-    named = {"lookups": "look-ups", "products": "products", "sums": "sums", "sines": "sines", "fused": "multiply-adds"}
-    done = ", ".join(counted(counts[key], name) for key, name in named.items() if counts.get(key))
-    size = f"{sum(words.stored_bytes for words in model.tables) / 1000:,.1f} kB"
-    return element("p", f"One evaluation, target {model.plan.target}: {done or 'no operation'}; tables of {size}.")
 
 
 def _target_row(cost: TargetCost) -> list[object]:

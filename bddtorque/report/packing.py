@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from bddtorque.plan.table import Table
 
-MOST_DIFFERENCES = 2
+MAX_DIFFERENCES = 2
 BYTES_A_WORD = 4
 """Words of a block have at most 31 bits (docs/format.md)."""
 
@@ -34,7 +34,7 @@ def pack(table: Table) -> dict[str, Any]:
     """
     words = table.values.astype(np.int64)
     tried = []
-    for differences in range(MOST_DIFFERENCES + 1):
+    for differences in range(MAX_DIFFERENCES + 1):
         folded = _folded(words)
         planes = max(1, -(-int(folded.max()).bit_length() // 8))
         tried.append((zlib.compress(_planes(folded, planes), 9), planes, differences))

@@ -14,7 +14,7 @@ from typing import Any
 
 from bddtorque.report.markup import Markup, element, joined, json_script
 
-SCRIPTS = ("plan.js", "floats.js", "words.js", "dynamics.js", "functions.js", "arm.js", "controls.js", "start.js")
+SCRIPTS = ("plan.js", "floats.js", "words.js", "truth.js", "poses.js", "arm.js", "controls.js", "start.js")
 STYLE = "style.css"
 MARK = "bddtorque report"
 """What the generator of every report is called; how a report is known."""

@@ -17,9 +17,9 @@ from bddtorque.plan.wires import Input, Lookup, Product, Wire
 from bddtorque.report.layered import Point, depths, layout
 from bddtorque.report.markup import Markup, element, legend, picture, zoomable
 
-MOST_WIRES = 48
+MAX_WIRES = 48
 """Drawn one by one; more are put together."""
-MOST_COLUMNS = 12
+MAX_COLUMNS = 12
 WIDTH, HEIGHT, GAP, COLUMN, PASSING = 124.0, 34.0, 10.0, 180.0, 11.0
 """Of boxes and what is between them; `PASSING` is the room of a line that goes past a column."""
 LABEL = 19
@@ -30,7 +30,7 @@ KINDS = {
     "lookup": "tables",
     "product": "products",
     "sum": "sums, rounded once",
-    "output": "torque words",
+    "output": "output words",
 }
 SEVERAL = {
     "input": "input words",
@@ -74,7 +74,7 @@ def plan_svg(plan: Plan) -> Markup:
 
 def grouped(plan: Plan) -> bool:
     """Return whether the plan is too large to be drawn wire by wire."""
-    return len(plan.wires) > MOST_WIRES
+    return len(plan.wires) > MAX_WIRES
 
 
 def _counted(plan: Plan) -> str:
@@ -87,7 +87,7 @@ def _boxes(plan: Plan) -> tuple[list[Box], dict[Box, Drawn]]:
     """Return the box of every wire and output, and what is in each box."""
     stages = depths({place: wire.sources for place, wire in enumerate(plan.wires)})
     last = 1 + max(stages.values(), default=0)
-    columns = min(last, MOST_COLUMNS)
+    columns = min(last, MAX_COLUMNS)
     boxes: list[Box] = []
     members: dict[Box, list[int]] = {}
     for place, wire in enumerate(plan.wires):
@@ -98,9 +98,9 @@ def _boxes(plan: Plan) -> tuple[list[Box], dict[Box, Drawn]]:
         members.setdefault(box, []).append(place)
     drawn = {box: _described(plan, wires) for box, wires in members.items()}
     for k, output in enumerate(plan.outputs):
-        torque: Box = (columns, "output", str(k))
-        boxes.append(torque)
-        drawn[torque] = (output.name, counted(len(output.parts), "summands"), f"{output.name}: one torque word")
+        place: Box = (columns, "output", str(k))
+        boxes.append(place)
+        drawn[place] = (output.name, counted(len(output.parts), "summands"), f"{output.name}: one output word")
     return boxes, drawn
 
 

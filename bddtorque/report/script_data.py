@@ -9,13 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-import numpy as np
-import numpy.typing as npt
-
-from bddtorque.dynamics.chain import chain_of
-from bddtorque.evaluate.program import QUANTITIES
 from bddtorque.export.integer_ranges import known_ranges
-from bddtorque.model.model import Model
 from bddtorque.plan.plan import Plan
 from bddtorque.plan.table import Table
 from bddtorque.plan.wires import (
@@ -33,154 +27,89 @@ from bddtorque.plan.wires import (
     Sum,
     Wire,
 )
+from bddtorque.report.compared_states import ComparedStates
 from bddtorque.report.view import View, ends_in_tip
 from bddtorque.robots.robot import Robot
-from bddtorque.sweeps.states import Batch, states_of
 from bddtorque.words.float_sine import angle_bits, sine_factors, turn_on_grid
 from bddtorque.words.formats import Format
 from bddtorque.words.integer_range import Range
 
-Integers = npt.NDArray[np.int64]
-
 EXACT = 1 << 53
 """Whole numbers up to here are exact in a float64."""
-CHECKS = 96
-"""States whose words go along, so that every page compares itself with the evaluator; two thirds of them random."""
 
 
 def script_data(
-    model: Model, packed: Sequence[Mapping[str, Any]] | None, start: Sequence[Sequence[int]], view: View
+    states: ComparedStates, packed: Sequence[Mapping[str, Any]] | None, view: View | None
 ) -> dict[str, Any]:
-    """Return all that the script reads; without `packed` there are no tables, and no torques in the page.
+    """Return all that the script reads; without `packed` there are no tables, and no output words in the page.
 
-    `start`: the q, qd and qdd words that the page begins with; `view`: from where the arm is looked at.
+    `view`: from where an arm is looked at; None for a function.
     """
-    formats = model.formats
+    model, plan = states.model, states.model.plan
     data: dict[str, Any] = {
-        "robot": robot_data(model.robot),
-        "formats": {name: [_format(word) for word in getattr(formats, name)] for name in (*QUANTITIES, "tau")},
-        "start": [list(map(int, words)) for words in start],
-        "view": view.to_plain(),
-        **compiled_data(model, packed),
+        "robot": None if view is None else robot_data(model.robot),
+        "view": None if view is None else view.to_plain(),
+        "inputs": [_format(word) for word in states.words],
+        "outputs": [_format(word) for word in states.outputs],
+        "start": states.start,
+        "rest": states.rest,
+        "truth": states.truth,
+        "bounds": list(model.certificate.bounds),
+        "plan": None,
+        "tables": [],
+        "checks": None,
     }
     if packed is not None:
-        data["checks"] = checks_of(model)
-    return data
-
-
-def function_data(
-    model: Model,
-    packed: Sequence[Mapping[str, Any]] | None,
-    start: Sequence[int],
-    checks: tuple[Integers, Integers],
-    truth: dict[str, Any] | None,
-) -> dict[str, Any]:
-    """Return the same for a function or a quantity: all its inputs stand where an arm has its positions.
-
-    Parameters
-    ----------
-    start
-        The input words that the page begins with.
-    checks
-        Input words (N, inputs) and the output words (N, outputs) that the evaluator gives for them.
-    truth
-        What the page computes the true outputs from; None if it cannot.
-    """
-    inputs, outputs = list(model.formats.words.values()), list(model.formats.results.values())
-    places = {name: (0, k) for k, name in enumerate(model.formats.words)}
-    data: dict[str, Any] = {
-        "robot": None,
-        "formats": {"q": [_format(word) for word in inputs], "qd": [], "qdd": [], "tau": [_format(w) for w in outputs]},
-        "start": [list(map(int, start)), [], []],
-        "truth": truth,
-        **compiled_data(model, packed, places),
-    }
-    if packed is not None:
-        data["checks"] = {"states": [[row, [], []] for row in checks[0].tolist()], "words": checks[1].tolist()}
-    return data
-
-
-def compiled_data(
-    model: Model, packed: Sequence[Mapping[str, Any]] | None, places: Places | None = None
-) -> dict[str, Any]:
-    """Return bounds, plan and tables, and no test states yet."""
-    data: dict[str, Any] = {"bounds": list(model.certificate.bounds), "plan": None, "tables": [], "checks": None}
-    if packed is not None:
-        plan = model.plan
+        places = {name: place for place, name in enumerate(model.formats.words)}
         data["plan"] = float_plan_data(plan, places) if plan.in_floats else plan_data(plan, model.tables, places)
         data["tables"] = [_table(*pair) for pair in zip(model.tables, packed, strict=True)]
+        inputs, outputs = states.checks
+        data["checks"] = {"states": inputs.tolist(), "words": outputs.tolist()}
     return data
 
 
 def robot_data(robot: Robot) -> dict[str, Any]:
-    """Return the arm as the page's own Newton-Euler and its drawing read it."""
-    chain = chain_of(robot)
+    """Return the arm as its drawing reads it."""
     return {
         "serial": ends_in_tip(robot),
+        "positions": list(range(robot.degrees_of_freedom)),  # among the input words
         "joints": [
             {
-                "name": member.joint.name,
                 "turns": member.turns,
-                "rotation": np.asarray(chain.rotation[i]).tolist(),
-                "translation": np.asarray(chain.translation[i]).tolist(),
-                "body": np.asarray(chain.body[i]).tolist(),
-                "rotor": float(chain.rotor[i]),
-                "friction": None if member.joint.friction is None else member.joint.friction.to_plain(),
+                "rotation": list(map(list, member.joint.rotation)),
+                "translation": list(member.joint.translation),
+                "centre": list(member.link.centre_of_mass),
                 "parent": member.parent,
                 "drive": member.drive,
                 "multiplier": member.multiplier,
                 "offset": member.offset,
             }
-            for i, member in enumerate(robot.members)
+            for member in robot.members
         ],
-        "base_acceleration": np.asarray(chain.base_acceleration).tolist(),
         "tip": {"rotation": list(map(list, robot.tip.rotation)), "translation": list(robot.tip.translation)},
     }
 
 
-Places = Mapping[str, tuple[int, int]]
-"""Where the script finds inputs by name: which of its lists of words, and which word of it."""
+Places = Mapping[str, int]
+"""Which of the script's input words each input of a plan is, by name."""
 
 
-def _arm_places(plan: Plan) -> Places:
-    """Return the places of an arm's inputs, which are called q1.., qd1.., qdd1.."""
-    kinds = {wire.name: wire.name.rstrip("0123456789") for wire in plan.wires if isinstance(wire, Input)}
-    return {name: (QUANTITIES.index(kind), int(name[len(kind) :]) - 1) for name, kind in kinds.items()}
-
-
-def plan_data(plan: Plan, tables: Sequence[Table], places: Places | None = None) -> dict[str, Any]:
-    """Return the steps of a plan, each a short list that begins with its kind; `page/plan.js` reads them.
-
-    `places` says where the inputs are found, those of an arm unless given.
-    """
-    words, found = known_ranges(plan, tables), places or _arm_places(plan)
+def plan_data(plan: Plan, tables: Sequence[Table], places: Places) -> dict[str, Any]:
+    """Return the steps of a plan, each a short list that begins with its kind; `page/plan.js` reads them."""
+    words = known_ranges(plan, tables)
     return {
-        "wires": [_wire(plan, place, words, found) for place in range(len(plan.wires))],
+        "wires": [_wire(plan, place, words, places) for place in range(len(plan.wires))],
         "outputs": [[*_summed(output, words), output.low, output.high] for output in plan.outputs],
     }
 
 
-def float_plan_data(plan: Plan, places: Places | None = None) -> dict[str, Any]:
+def float_plan_data(plan: Plan, places: Places) -> dict[str, Any]:
     """Return the steps of a plan in floats likewise; `page/floats.js` reads them."""
-    found = places or _arm_places(plan)
     return {
         "precision": plan.floats.name,
         "factors": list(sine_factors(plan.floats)),
-        "wires": [_float_wire(plan, wire, found) for wire in plan.wires],
+        "wires": [_float_wire(plan, wire, places) for wire in plan.wires],
         "outputs": [[output.wire, output.low, output.high] for output in plan.outputs],
-    }
-
-
-def checks_of(model: Model) -> dict[str, Any]:
-    """Return states in words and the torque words that the evaluator gives for them: random ones, and corners."""
-    corners = CHECKS // 3
-    batches = [Batch(False, 0, CHECKS - corners), Batch(True, 0, corners)]
-    states = [states_of(batch, model.formats, 0) for batch in batches]
-    together = [np.concatenate(each) for each in zip(*states, strict=True)]
-    words = [kind.quantise(each) for kind, each in zip(model.formats.inputs, together, strict=True)]
-    return {
-        "states": np.stack(words, axis=1).tolist(),
-        "words": model.torque_words(*words).tolist(),
     }
 
 
@@ -214,7 +143,7 @@ def _word_wire(wire: Wire, magnitude: Callable[[int], int], places: Places) -> l
     """Return a wire that plans of both kinds have, given the largest magnitude of the words it reads."""
     match wire:
         case Input(name=name, bits=bits, wraps=wraps):
-            return ["input", *places[name], bits, int(wraps)]
+            return ["input", places[name], bits, int(wraps)]
         case AngleSum(bits=bits, parts=parts, constant=constant):
             reach = abs(constant) + sum(abs(factor << shift) * magnitude(source) for source, factor, shift in parts)
             wide = reach >= EXACT // 2

@@ -1,11 +1,10 @@
-"""The state that a page begins with, where the joints of an arm are, and from where a drawing looks at them."""
+"""Where the joints of an arm are, and from where a drawing looks at them."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from itertools import cycle
 from typing import Any
 
 import numpy as np
@@ -13,8 +12,6 @@ import numpy.typing as npt
 
 from bddtorque.robots.frames import Pose, identity
 from bddtorque.robots.robot import Robot
-from bddtorque.words.formats import Format
-from bddtorque.words.interface import Interface
 
 Array = npt.NDArray[np.float64]
 
@@ -22,8 +19,6 @@ FLOOR = 0.4
 """Radius of the floor under an arm, as a share of how far the arm reaches where the page begins."""
 AZIMUTH, ELEVATION = math.radians(-52.0), math.radians(20.0)
 """From where an arm in space is looked at: from the front and somewhat above."""
-SHARES = ((0.09, -0.17, 0.21, -0.12, 0.15, -0.08, 0.11), (0.3, -0.22, 0.26, -0.31, 0.19), (-0.24, 0.29, 0.2, -0.27))
-"""Of the whole of each word's range, joint after joint: positions, velocities, accelerations; bent, and moving."""
 
 
 @dataclass(frozen=True)
@@ -145,20 +140,3 @@ def _level_axes(up: Array, along: Array) -> Array:
     first = along - up * float(along @ up)
     first = first / np.linalg.norm(first)
     return np.array([first, np.cross(up, first), up])
-
-
-def start_words(formats: Interface) -> list[list[int]]:
-    """Return q, qd and qdd words of the state that a page begins with, which shows something of everything."""
-    return [
-        [_within(word, round(share * (1 << word.bits))) for word, share in zip(kind, cycle(shares), strict=False)]
-        for kind, shares in zip(formats.inputs, SHARES, strict=True)
-    ]
-
-
-def _within(word: Format, place: int) -> int:
-    """Return a word within the limits that an angle may have."""
-    low, high = word.lowest, word.highest
-    if word.kind == "angle":
-        low = max(low, math.ceil(word.low / word.lsb)) if word.low > -math.pi else low
-        high = min(high, math.floor(word.high / word.lsb)) if word.high < math.pi else high
-    return min(max(place, low), high)

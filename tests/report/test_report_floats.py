@@ -67,7 +67,7 @@ def test_the_page_gives_the_words_of_the_interpreter(opened):
 def test_any_plan_in_floats(opened, kind):
     """In the page of another model, which need not be written then."""
     model = MODELS[kind]()
-    data = float_plan_data(model.plan)
+    data = float_plan_data(model.plan, {name: k for k, name in enumerate(model.formats.words)})
     grids = {wire[4] for wire in data["wires"] if wire[0] == "sine"}
     assert not kind.startswith("a constant") or grids == {GRID[model.plan.precision.name]}
     page = opened(rubbing_page())
@@ -88,8 +88,8 @@ def test_sines_to_the_last_bit(opened, precision, rest):
     plan = Plan(tuple(wires), (), outputs, "recursive", "float", precision=precision)
     words = np.concatenate([np.arange(-(1 << 19), 1 << 19, 1021), np.arange(4) * (1 << 18) - (1 << 19)])
     page = opened(rubbing_page())
-    page.run(f"bddtorque.plan = new bddtorque.Plan({json.dumps(float_plan_data(plan))}, [])")
-    found = page.run(f"{words.tolist()}.map((q) => bddtorque.plan.torqueWords([q], [], []))")
+    page.run(f"bddtorque.plan = new bddtorque.Plan({json.dumps(float_plan_data(plan, {'q1': 0}))}, [])")
+    found = page.run(f"{words.tolist()}.map((q) => bddtorque.plan.outputWords([q]))")
     assert found == np.stack(run_plan(plan, [], {"q1": words}), axis=1).tolist()
 
 
@@ -154,7 +154,7 @@ def test_fused_operations_are_rounded_once(opened, precision):
 def test_what_stands_in_a_page_of_floats():
     """Precision and operations in place of tables and diagrams; those of friction where there are any."""
     reader = read(rubbing_page())
-    sections = ["arm-section", "proved", "costs", "plan", "blocks", "words", "file"]
+    sections = ["live", "proved", "costs", "plan", "blocks", "words", "file"]
     assert [each.attributes["id"] for each in reader.root.all("section")] == sections
     assert "look-ups of friction2" in reader.identifiers["plan"].whole_text
     model = arm(8, target="float")

@@ -22,7 +22,7 @@ def test_what_stands_in_a_page_of_integers():
     model = arm(8, target="integer", chip="cortex-m0")
     page, report = report_page(model)
     reader = read(page)
-    sections = ["arm-section", "proved", "costs", "plan", "blocks", "words", "file"]
+    sections = ["live", "proved", "costs", "plan", "blocks", "words", "file"]
     assert [each.attributes["id"] for each in reader.root.all("section")] == sections
     assert "planned for chip cortex-m0" in reader.identifiers["plan"].whole_text
     assert "up to 32" in reader.identifiers["plan"].whole_text
@@ -38,7 +38,7 @@ def test_the_page_gives_the_words_of_the_evaluator(opened, bits):
     said = page.run("document.getElementById('live-said').textContent")
     assert "On all 96 test states the page computes the evaluator's words" in said
     model = compiled("planar2r", bits=bits, input_bits=min(bits, 12), target="integer", chip="cortex-m0")
-    data = plan_data(model.plan, model.tables)
+    data = plan_data(model.plan, model.tables, {name: k for k, name in enumerate(model.formats.words)})
     assert (bits == 24) == any(wire[0] in ("product", "sum") and wire[1] for wire in data["wires"])
     tables = [{"widths": list(table.input_widths), "words": table.values.tolist()} for table in model.tables]
     page.run(f"bddtorque.plan = new bddtorque.Plan({json.dumps(data)}, {json.dumps(tables)})")

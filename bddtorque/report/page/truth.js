@@ -1,13 +1,36 @@
-// The true value of a compiled function: its graph of sums, products, sines and cosines, or its law.
+// The true value of what was compiled: a graph of sums, products, sines and cosines, and laws that are added to it.
 
-/** Return a function of values, one per input, that gives the true outputs; null where the page does not know them. */
-function truthOf(truth) {
+/** Return a function of words, one per input, that gives the true outputs; null where the page does not know them. */
+function truthOf(truth, formats) {
   if (!truth) return null;
-  if (truth.graph) return (values) => graphOutputs(truth.graph, values);
-  const { law } = truth;
-  if (law.kind === "interpolant") return (values) => [gridValue(law, values)];
-  if (law.kind === "nearest") return (values) => [nearestValue(law, values)];
-  return (values) => [friction(law, values[0])];
+  const laws = truth.laws.map(([output, places, law]) => [output, places, lawOf(law)]);
+  return (words) => {
+    const values = words.map((word, k) => valueOf(formats[k], word));
+    for (const { parts, bits, scale } of truth.derived) {
+      const total = parts.reduce((sum, [place, factor]) => sum + factor * words[place], 0);
+      values.push(scale * wrapped(total, bits));
+    }
+    const outputs = graphOutputs(truth.graph, values);
+    for (const [output, places, law] of laws) outputs[output] += law(places.map((place) => values[place]));
+    return outputs;
+  };
+}
+
+/** Return a law as a function of its arguments; laws as in docs/format.md. */
+function lawOf(law) {
+  if (law.kind === "interpolant") return (values) => gridValue(law, values);
+  if (law.kind === "nearest") return (values) => nearestValue(law, values);
+  return ([velocity]) => friction(law, velocity);
+}
+
+/** Return the friction of a joint at a velocity. */
+function friction(law, velocity) {
+  const total = law.viscous * velocity;
+  if (Math.abs(velocity) <= law.standstill) return total;
+  const side = velocity > 0 ? 0 : 1;
+  let dry = law.coulomb[side];
+  if (law.static) dry += (law.static[side] - dry) * Math.exp(-((velocity / law.stribeck_velocity) ** 2));
+  return total + (side ? -dry : dry);
 }
 
 /** Evaluate a graph; an odd reference is the negative of the node before it. */
