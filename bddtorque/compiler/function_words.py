@@ -85,8 +85,11 @@ def asked_output(output: Any, where: str) -> Asked:
 
 def asked_word(name: str, given: Any, where: str) -> Asked:
     """Return one word as it was asked for."""
-    if not name or not name.isprintable() or len(name) > 60:
-        raise BddTorqueError(f"{where}: a name must be printable and of at most 60 characters, got {name!r:.80}")
+    if not name or not name.isprintable() or name != name.strip() or len(name) > 60:
+        raise BddTorqueError(
+            f"{where}: a name must be printable, without spaces at its ends and of at most 60 characters, "
+            f"got {name!r:.80}"
+        )
     if isinstance(given, Format):
         named = given if given.name != "word" else replace(given, name=name)
         return Asked(name, given.bits, None, given.unit, named)

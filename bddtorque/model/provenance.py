@@ -222,6 +222,9 @@ def _function_from_plain(plain: object, formats: Interface, where: str) -> Prove
     given = table(plain, FUNCTION_KEYS, where)
     if not 1 <= len(formats.inputs) <= MOST_INPUTS or any(array.shape for array in formats.arrays):
         raise BddTorqueError(f"{where} must have 1 to {MOST_INPUTS} numbers as inputs, and numbers as outputs")
+    for array in formats.arrays:
+        if array.labels != (array.name,):
+            raise BddTorqueError(f"{where}: the word of {array.name!r:.40} must have its name as label")
     rules = of_type(given["rules"], dict, f"{where}, rules")
     for key, value in rules.items():
         if type(value) not in (str, int, float, bool):

@@ -302,7 +302,7 @@ def _array_from_plain(plain: object, where: str) -> WordArray:
     shape = tuple(whole(size, 1, MAX_WORDS, f"{where}, shape") for size in items["shape"])
     if len(shape) > 2 or math.prod(shape) > MAX_WORDS:
         raise BddTorqueError(f"{where}, shape must be that of a number, a vector or a matrix, got {list(shape)[:3]}")
-    labels = tuple(name_of(label, f"{where}, labels") for label in items["labels"])
+    labels = tuple(of_type(label, str, f"{where}, labels") for label in items["labels"])  # joints may have any name
     words = tuple(format_from_plain(each, f"{where}, word {k}") for k, each in enumerate(items["words"]))
     with refusals_in(where):
         return WordArray(name, shape, labels, words)

@@ -135,6 +135,14 @@ def test_what_was_changed_is_found_out(name, place, value, failed):
     assert failed in [check.name for check in checks if not check.passed], checks
 
 
+def test_the_word_of_a_number_has_its_name():
+    header, arrays = taken_apart(files()["law"])
+    header["words"]["outputs"][0]["labels"] = ["z"]
+    header["certificate"]["outputs"][0]["name"] = "z"
+    with pytest.raises(BddTorqueError, match="function: the word of 'y' must have its name as label"):
+        from_bytes(resigned(header, arrays, FUNCTION))
+
+
 def test_a_file_with_another_table_is_refused():
     header, arrays = taken_apart(files()["float"])
     other, others = taken_apart(files()["law"])

@@ -174,15 +174,14 @@ def _states(formats: Sequence[Format], seed: int) -> Any:
 
 
 def _inputs(model: Any) -> list[Any]:
-    kinds = model.formats.inputs if model.provenance.is_torque else [model.inputs]
-    return [_states(list(formats), k) for k, formats in enumerate(kinds)]
+    return [_states(array.words, k) for k, array in enumerate(model.formats.inputs)]
 
 
 def _words(model: Any, kind: str) -> Any:
     given = _inputs(model)
     if model.provenance.is_torque:
         return model.evaluator(kind, "dense" if kind == "words" else None).torque_words(*given)
-    return model.evaluator(kind).words(*given[0].T)
+    return model.evaluator(kind).words(*(each[:, 0] for each in given))
 
 
 def _plainly(model: Any) -> Any:

@@ -135,6 +135,15 @@ def test_files_of_robots_with_any_name(name: str) -> None:
     assert loaded.digest == model.digest and to_bytes(loaded) == to_bytes(model)
 
 
+@pytest.mark.parametrize("name", ["two\nlines", " elbow ", "\x1b[31mred", "ünï", "x" * 300])
+def test_joints_with_any_name(name: str) -> None:
+    robot = compiled(bits=2).robot
+    robot = replace(robot, joints=(robot.joints[0], replace(robot.joints[1], name=name)))
+    model = bt.compile(robot, bits=2, velocity=1, acceleration=1, torque=200, workers=1)
+    loaded = from_bytes(to_bytes(model))
+    assert loaded.digest == model.digest and loaded.formats.tau.labels == ("shoulder", name)
+
+
 def test_names_that_are_no_text_are_refused_when_saving() -> None:
     model = compiled(bits=2)
     with pytest.raises(bt.BddTorqueError, match="a name has half of a surrogate pair"):

@@ -24,6 +24,7 @@ from bddtorque.proof.certificate import Certificate
 from bddtorque.proof.proved_bound import Parts
 from bddtorque.robots.parts import Link
 from bddtorque.robots.robot import Robot
+from bddtorque.words.interface import Interface
 
 SAMPLES = [{"bits": 2}, {"bits": 3, "source": "recursive"}, {"bits": 3, "accuracy": "paper"}, {"bits": 4, "torque": 20}]
 
@@ -142,7 +143,12 @@ def test_one_figure_of_the_certificate(model: bt.Model, data: st.DataObject) -> 
     else:
         figure = math.nextafter(getattr(torque.parts, name), towards)
         torques[joint] = replace(torque, parts=replace(torque.parts, **{name: figure}))
-    assert found(replace(model, certificate=Certificate(tuple(torques)))) == ["certificate"]
+    tampered = replace(model, certificate=Certificate(tuple(torques)))
+    if name == "lsb":  # not even a file
+        with pytest.raises(BddTorqueError, match="the certificate must be of the robot's words"):
+            from_bytes(to_bytes(tampered))
+    else:
+        assert found(tampered) == ["certificate"]
 
 
 @pytest.mark.parametrize(
@@ -153,7 +159,6 @@ def test_one_figure_of_the_certificate(model: bt.Model, data: st.DataObject) -> 
         {"saturation": "not excluded", "witness": None},
         {"witness": ((0, 0), (0, 0), (0, 0))},
         {"witness": None},
-        {"unit": "N"},
     ],
     ids=str,
 )
@@ -162,6 +167,14 @@ def test_what_is_said_of_saturation(change: dict) -> None:
     first, *others = model.certificate.torques
     assert first.saturation == "can"
     assert found(replace(model, certificate=Certificate((replace(first, **change), *others)))) == ["certificate"]
+
+
+@pytest.mark.parametrize("change", [{"unit": "N"}, {"name": "wrist"}, {"relative_to": "traced"}], ids=str)
+def test_a_certificate_of_other_words(change: dict) -> None:
+    model = compiled(bits=4, torque=20)
+    first, *others = model.certificate.torques
+    with pytest.raises(BddTorqueError, match="must be of the robot's words|must have the outputs shoulder, elbow"):
+        from_bytes(to_bytes(replace(model, certificate=Certificate((replace(first, **change), *others)))))
 
 
 def test_a_better_bound_than_the_proof_gives() -> None:
@@ -224,7 +237,7 @@ def test_one_end_of_a_format(model: bt.Model, data: st.DataObject) -> None:
         tuple(changed if array.name == quantity else array for array in side)
         for side in (model.formats.inputs, model.formats.outputs)
     )
-    formats = replace(model.formats, inputs=inputs, outputs=outputs)
+    formats = Interface(inputs, outputs)
     assert found(with_source(model, formats=formats)) == ["plan"]
 
 
