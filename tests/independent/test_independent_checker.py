@@ -246,7 +246,7 @@ def test_another_arm_is_no_proof_of_this_one():
     model = bt.compile("planar2r", bits=4, workers=1)
     heavier = replace(model.robot.links[1], mass=9.0)
     other = replace(
-        model, source=replace(model.source, robot=replace(model.robot, links=(model.robot.links[0], heavier)))
+        model, provenance=replace(model.provenance, robot=replace(model.robot, links=(model.robot.links[0], heavier)))
     )
     found = check_bytes(to_bytes(other))
     assert (
