@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from .bounds import OutputBound
@@ -50,7 +50,7 @@ def model_findings(header: dict[str, Any], plan: AnyPlan, tables: list[Any], fac
     yield Finding("ranges", True, range_findings(plan, composition, comparison.reaches))
     for each, bound, difference in zip(stated, composition.outputs, differences, strict=True):
         check_difference(each, bound, difference, _where(each), source.step)
-    yield _true(source, differences, comparison.how)
+    yield true_finding(source.step, source.compared_with, differences, comparison.how)
     for j, (each, bound) in enumerate(zip(stated, composition.outputs, strict=True)):
         word = words.results[j]
         arithmetic = most_arithmetic(comparison.noise[j], bound, word, source.points, source.skew)
@@ -95,16 +95,16 @@ def _check_plan(plan: AnyPlan, words: Words, stated: list[Stated]) -> None:
         check_names(each, label, word, _where(each))
 
 
-def _true(source: Source, differences: list[float], how: tuple[str, ...]) -> Finding:
+def true_finding(step: str, truth: str, differences: list[float], how: Sequence[str]) -> Finding:
     """Return how far the outputs are from the truth, in units: in one line, where there are few of them."""
-    if not source.compared_with:
-        return Finding(source.step, True, "; ".join(how))
+    if not truth:
+        return Finding(step, True, "; ".join(how))
     listed = ", ".join(f"{each:.2g}" for each in differences)
     few = len(differences) <= MAX_LISTED
     within = listed if few else f"{max(differences):.2g}"
-    said = f"the cascade without roundings is within {within} units of {source.compared_with}, everywhere"
+    said = f"the cascade without roundings is within {within} units of {truth}, everywhere"
     rows = () if few else (f"output by output: {listed}",)
-    return Finding(source.step, True, f"{said} ({'; '.join(how)})", rows)
+    return Finding(step, True, f"{said} ({'; '.join(how)})", rows)
 
 
 def _row(stated: Stated, bound: OutputBound, difference: float) -> str:

@@ -84,7 +84,9 @@ def test_the_pose_of_a_follower(quantity: str) -> None:
     model = bt.compile(robot, quantity=quantity, target="float", bits=12, **QUICK)
     rng = np.random.default_rng(1)
     words = {f"q{j}": rng.integers(-2048, 2048, 200) for j in (1, 2, 3)}
-    found, true = np.stack(run_float_plan(model.plan, model.tables, words), 1), model.true_values(words)
+    found = np.stack(run_float_plan(model.plan, model.tables, words), 1)
+    true = model.provenance.true_values(model.formats, words, model.plan.blocks)
+    assert true is not None
     for k, (word, proved) in enumerate(zip(model.formats.results.values(), model.certificate.outputs, strict=True)):
         assert np.abs(found[:, k] - word.units(true[:, k])).max() <= proved.bound + 1e-6
     data = to_bytes(model)

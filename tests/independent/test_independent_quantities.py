@@ -37,10 +37,10 @@ EVERY: list[Any] = [
     pytest.param(robot, quantity, target, options, marks=pytest.mark.everything)
     for target in SMALL
     for robot, more in (("planar2r", {}), (SLIDING, MOTION), (RUBBING, {}))
-    for quantity in ("gravity", "bias", "mass_matrix", "kinematics", "jacobian", "law")
-    for options in [{**more, **({"gains": GAINS} if quantity == "law" else {})}]
+    for quantity in ("gravity", "bias", "mass_matrix", "kinematics", "jacobian", "computed_torque", "energy")
+    for options in [{**more, **({"gains": GAINS} if quantity == "computed_torque" else {})}]
 ]
-READ = {"gravity": 1, "mass_matrix": 1, "kinematics": 1, "jacobian": 1, "bias": 2}
+READ = {"gravity": 1, "mass_matrix": 1, "kinematics": 1, "jacobian": 1, "bias": 2, "energy": 2}
 """How many of positions, velocities and accelerations a quantity reads, where it is not all."""
 
 
@@ -48,7 +48,7 @@ def compiled(robot: Any, quantity: str, target: str, options: dict[str, Any]) ->
     ranges = ("position", "velocity", "acceleration")
     unread = ranges[READ.get(quantity, 3) :]
     kept = {key: value for key, value in options.items() if key not in unread}
-    if quantity not in ("mass_matrix", "kinematics", "jacobian"):
+    if quantity not in ("mass_matrix", "kinematics", "jacobian", "energy"):
         kept["torque"] = "auto"
     return to_bytes(
         bt.compile(robot, quantity=quantity, target=target, bits=SMALL[target], workers=1, cache=None, **kept)
@@ -134,7 +134,7 @@ def test_a_difference_of_other_words_is_no_error_of_a_position():
 )
 def test_a_broken_law_of_a_sliding_joint_ends_in_a_finding(path, value, monkeypatch):
     """Boxes of few positions are halved by the hundred thousand unless each of them counts."""
-    monkeypatch.setattr(effort, "MOST_WORK", 1_000_000_000)
+    monkeypatch.setattr(effort, "MAX_WORK", 1_000_000_000)
     header, arrays = taken_apart(compiled(SLIDING, "computed_torque", "tables", {"gains": GAINS, **MOTION}))
     last = check_bytes(signed(replaced(header, path, value), arrays))[-1]
     assert (last.name, last.passed) == ("dynamics", False) and " is proved" in last.detail
@@ -143,7 +143,7 @@ def test_a_broken_law_of_a_sliding_joint_ends_in_a_finding(path, value, monkeypa
 def test_work_is_bounded(monkeypatch):
     data = compiled(*CASES[0])
     assert check_bytes(data)[-1].passed
-    monkeypatch.setattr(effort, "MOST_WORK", 10_000)
+    monkeypatch.setattr(effort, "MAX_WORK", 10_000)
     last = check_bytes(data)[-1]
     assert not last.passed
     assert last.detail == "no proof was found in 10,000 numbers of work: the file is broken, or too large"

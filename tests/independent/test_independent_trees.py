@@ -77,7 +77,7 @@ def test_a_quadruped_is_proved_leg_by_leg(monkeypatch):
     robot = load_urdf(example_urdf("solo_description/robots/solo12.urdf"))
     data = to_bytes(bt.compile(robot, acceleration=50, target="float", workers=1, cache=None))
     monkeypatch.setattr(truth, "LARGE", 0)
-    monkeypatch.setattr(truth, "MOST_NUMBERS", 2_000)
+    monkeypatch.setattr(truth, "MAX_NUMBERS", 2_000)
     monkeypatch.setattr(truth, "_compare_nearby", refused)
     found = check_bytes(data)
     assert all(each.passed for each in found), found[-1]

@@ -36,6 +36,7 @@ from sample_robots import example_urdf
 from survivors import (
     ALIKE,
     EITHER,
+    FUNCTIONS,
     GIVEN,
     INDEPENDENT,
     LIMITS,
@@ -85,6 +86,7 @@ FILES = {
     "arm's law": arm(
         bits=8, quantity="computed_torque", gains={"kp": [100.0, 50.0], "kv": 20.0}, torque="auto", target="float"
     ),
+    "arm's energy": arm(bits=6, quantity="energy", gravity={"largest": 20, "runtime": True}, target="integer"),
     "arm's jacobian": arm(bits=6, quantity="jacobian", target="float"),
     "arm's masses": arm(bits=5, quantity="mass_matrix"),
     "floats": function(
@@ -113,6 +115,7 @@ EVERY = {
     "arm in floats": 15,
     "arm's payload": 23,
     "arm's law": 21,
+    "arm's energy": 11,
     "floats": 3,
     "product": 3,
     "cascade": 3,
@@ -151,12 +154,20 @@ def unexplained(name: str, every: int) -> tuple[list[str], int]:
             if not same_function(header, taken_apart(mutant)[0], path):
                 wrong.append(f"graph: {what}")
             continue
-        either = {**EITHER, **(GIVEN if name == "float" else {}), **(LIMITS if name in ("cascade", "floats") else {})}
+        either = {
+            **EITHER,
+            **(FUNCTIONS if "function" in header else {}),
+            **(GIVEN if name == "float" else {}),
+            **(LIMITS if name in ("cascade", "floats") else {}),
+        }
         either |= UNUSED if header["plan"]["target"] == "float" and "spec" in header else {}
         if by_compiler and not explained(place, either):
             wrong.append(f"verify: {what}")
-        rounded = {**(ROUNDED if name in ("arm by recursion", "arm's payload") else {}), **ALIKE.get(name, {})}
-        rounded |= QUANTITIES if header["format"] == "bddtorque quantity" else {}
+        rounded = {
+            **(ROUNDED if name in ("arm by recursion", "arm's payload", "arm's energy") else {}),
+            **ALIKE.get(name, {}),
+        }
+        rounded |= QUANTITIES if "quantity" in header.get("spec", {}) else {}
         if path[:2] == ("plan", "wires") and path[-1] in ("left", "right") and same_wire(header, path, value):
             continue
         if by_checker and not explained(place, {**either, **INDEPENDENT, **rounded}):
@@ -262,28 +273,26 @@ def _with_arrays(data: bytes, block: int, arrays: dict[str, np.ndarray], model) 
 )
 def test_a_lie_with_a_bound_to_match(name, part, factor):
     header, arrays = taken_apart(file(name))
-    root: tuple = ("certificate",)
-    if "torques" in header["certificate"]:
-        torques = header["certificate"]["torques"]
-        root = (*root, "torques", next(k for k, each in enumerate(torques) if each["parts"][part]))
+    outputs = header["certificate"]["outputs"]
+    root = ("certificate", "outputs", next(k for k, each in enumerate(outputs) if each["parts"][part]))
     changed = replaced(header, (*root, "parts", part), at(header, (*root, "parts", part)) * factor)
     total = math.fsum(at(changed, (*root, "parts")).values()) * (1 + 1e-15)
-    total = total if "torques" in root else (total + at(changed, (*root, "assumed"))) * (1 + 1e-15)
+    total = total if "robot" in header else (total + at(changed, (*root, "assumed"))) * (1 + 1e-15)
     assert proved(signed(replaced(changed, (*root, "bound"), total), arrays)) == (False, False)
 
 
 def test_it_says_what_it_proved_itself():
     """Half of the arithmetic is no lie, since the bound still holds; the checker's own bound does not move with it."""
     header, arrays = taken_apart(file("arm"))
-    root = ("certificate", "torques", 0)
+    root = ("certificate", "outputs", 0)
     parts = {**at(header, (*root, "parts")), "arithmetic": at(header, (*root, "parts", "arithmetic")) / 2}
     changed = replaced(
         replaced(header, (*root, "parts"), parts), (*root, "bound"), math.fsum(parts.values()) * (1 + 1e-15)
     )
     found = [check_bytes(each) for each in (file("arm"), signed(changed, arrays))]
     rows = [next(each.rows for each in steps if each.name == "certificate") for steps in found]
-    torques = header["certificate"]["torques"]
-    assert [row.split(": bound ")[0] for row in rows[0]] == [torque["joint"] for torque in torques]
+    torques = header["certificate"]["outputs"]
+    assert [row.split(": bound ")[0] for row in rows[0]] == [torque["name"] for torque in torques]
     own = [[float(re.findall(r"([0-9.]+) proved here", row)[0]) for row in each] for each in rows]
     assert own[0] == own[1] and all(0 < a <= b["bound"] for a, b in zip(own[0], torques, strict=True))
     # both are told: what is stated, and what the other parts leave for it
@@ -293,9 +302,11 @@ def test_it_says_what_it_proved_itself():
 
 def test_it_says_what_the_other_parts_leave_for_the_arithmetic_of_a_function():
     header, arrays = taken_apart(file("cascade"))
-    parts = {**header["certificate"]["parts"], "arithmetic": header["certificate"]["parts"]["arithmetic"] / 2}
-    bound = (math.fsum(parts.values()) * (1 + 1e-15) + header["certificate"]["assumed"]) * (1 + 1e-15)
-    changed = replaced(replaced(header, ("certificate", "parts"), parts), ("certificate", "bound"), bound)
+    root = ("certificate", "outputs", 0)
+    stated = at(header, root)
+    parts = {**stated["parts"], "arithmetic": stated["parts"]["arithmetic"] / 2}
+    bound = (math.fsum(parts.values()) * (1 + 1e-15) + stated["assumed"]) * (1 + 1e-15)
+    changed = replaced(replaced(header, (*root, "parts"), parts), (*root, "bound"), bound)
     rows = [check_bytes(each)[-2].rows for each in (file("cascade"), signed(changed, arrays))]
     stated = [float(re.findall(r"arithmetic ([0-9.e-]+) in the file, 0 needed", row)[0]) for (row,) in rows]
     assert stated[1] > 0 and stated[0] == pytest.approx(2 * stated[1], rel=0.01)
@@ -304,7 +315,7 @@ def test_it_says_what_the_other_parts_leave_for_the_arithmetic_of_a_function():
 def restated(data: bytes, joint: int, **parts: float) -> bytes:
     """Return a file that states other parts of one torque, and the bound that they add up to."""
     header, arrays = taken_apart(data)
-    root = ("certificate", "torques", joint)
+    root = ("certificate", "outputs", joint)
     changed = replaced(header, (*root, "parts"), {**at(header, (*root, "parts")), **parts})
     total = math.fsum(at(changed, (*root, "parts")).values()) * (1 + 1e-15)
     return signed(replaced(changed, (*root, "bound"), total), arrays)
@@ -315,7 +326,7 @@ def test_dust_that_is_not_there_is_refused():
     assert proved(restated(file("arm in floats"), 0, dropped=0.005)) == (False, False)
     robot = load_urdf(example_urdf("double_pendulum_description/urdf/double_pendulum.urdf"))
     data = to_bytes(bt.compile(robot, velocity=5, acceleration=50, bits=12, target="float", workers=1, cache=None))
-    stated = taken_apart(data)[0]["certificate"]["torques"]
+    stated = taken_apart(data)[0]["certificate"]["outputs"]
     found = check_bytes(data)
     rows = next(each.rows for each in found if each.name == "certificate")
     assert found[-1].passed and stated[0]["parts"]["dropped"] > 0.004
@@ -330,7 +341,7 @@ def test_dust_that_is_not_there_is_refused():
 
 def test_arithmetic_below_what_the_other_parts_leave_is_refused():
     """Constants that are said to err less, and arithmetic less than what is then left for it."""
-    stated = outputs_stated(taken_apart(file("arm"))[0]["certificate"], torques=True)[0]
+    stated = outputs_stated(taken_apart(file("arm"))[0]["certificate"])[0]
     found = OutputBound({**dict.fromkeys(PARTS, 0.0), **stated.parts}, 0.0, 0.0)
     difference = stated.parts["dropped"] + stated.parts["constants"] + 2 * stated.parts["arithmetic"]
     least = least_arithmetic(stated, found, difference)
@@ -360,7 +371,7 @@ def mutants_at(data: bytes, rng: np.random.Generator, count: int):
     """Yield mutants of leaves drawn from plan, formats, spec and certificate."""
 
     header, arrays = taken_apart(data)
-    places = [path for path in leaves(header) if path[0] in ("plan", "formats", "spec", "certificate", "tables")]
+    places = [path for path in leaves(header) if path[0] in ("plan", "words", "spec", "certificate", "tables")]
     for place in rng.choice(len(places), count, replace=False).tolist():
         value = other_values(at(header, places[place]))[0]
         yield places[place], value, signed(replaced(header, places[place], value), arrays)

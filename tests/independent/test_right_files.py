@@ -86,7 +86,7 @@ def test_a_velocity_at_the_jump_of_friction(velocity: tuple[float, float], frict
     model = bt.compile_function(friction, inputs={"v": (5, velocity)}, output=(9, 4.0))
     assert model.certificate.parts.tables < 0.5 + 2**-19
     both_prove(model)
-    standing = replace(friction, standstill=abs(float(model.inputs[0].value(3))))
+    standing = replace(friction, standstill=abs(float(model.formats.v[0].value(3))))
     both_prove(bt.compile_function(standing, inputs={"v": (5, velocity)}, output=(9, 4.0)))
 
 

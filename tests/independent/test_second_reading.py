@@ -15,9 +15,9 @@ from bddtorque.independent.certificate import Stated, allowed_difference
 from bddtorque.independent.fields import Grid
 from bddtorque.independent.findings import RefusedError
 from bddtorque.independent.float_plan import float_plan_of
+from bddtorque.independent.formats import words_of
 from bddtorque.independent.peaks import _waves
-from bddtorque.independent.quantities import quantity_of
-from bddtorque.independent.robots import robot_of
+from bddtorque.independent.robot_source import subject_of
 from bddtorque.independent.spans import Box, by_monomials
 from bddtorque.model.model import to_bytes
 
@@ -49,11 +49,11 @@ def test_a_payload_on_a_tip_that_is_no_rotation_raises_the_degree(slip):
     plain = header["robot"]
     plain["joints"][1]["rotation"] = [[1.0, 0.0, 0.0], [0.0, 0.0, -1.0], [0.0, 1.0, 0.0]]
     plain["tip"]["rotation"] = [[0.0, -1.0, slip], [1.0, 0.0, 0.0], [0.0, 0.0, 1.0]]
-    subject, _ = quantity_of(header, robot_of(plain))
+    subject = subject_of(header, words_of(header["words"]))
     balls = [ball for value in subject.truth(Grid([7, 7])) for ball in value.terms.values() if np.ndim(ball.value)]
     third = max(np.abs(_waves(ball)[0].take([3, 4], axis=1)).max() for ball in balls if ball.value.shape[1] > 1)
     assert third > 1e-9 if slip > 1e-9 else third < 1e-12
-    assert subject.degrees == (None if slip else [2, 2])
+    assert subject.record.degrees(subject) == (None if slip else [2, 2])
 
 
 def test_the_ranges_of_many_monomials_count_every_rounding():
