@@ -73,7 +73,7 @@ def arm_row(name: str) -> list[str]:
     model = bt.compile(name, bits=12)
     figures = model.summary()
     size = len(_file_of(model))
-    joints = "".join("R" if joint.revolute else "P" for joint in model.robot.joints)
+    joints = "".join("R" if joint.kind.turns else "P" for joint in model.robot.joints)
     bound = max(model.certificate.bounds)
     shown = f"{len(joints)}R" if len(joints) > 4 and set(joints) == {"R"} else joints
     return [

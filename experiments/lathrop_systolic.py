@@ -35,7 +35,7 @@ INTERVAL = int(Times().sum(1, 3))
 def measure(name: str, states: int) -> list[dict[str, object]]:
     """Run the four machines on a stream of states of one arm."""
     robot = bt.load_robot(name)
-    kinds = [joint.revolute for joint in robot.joints]
+    kinds = [joint.kind.turns for joint in robot.joints]
     q, qd, qdd = np.random.default_rng(1).uniform(-1, 1, (3, states, len(kinds)))
     stream = [program_inputs(float_state(robot, q[k], qd[k], qdd[k])) for k in range(states)]
     true = bt.inverse_dynamics(robot, q, qd, qdd) - np.array([joint.rotor_inertia for joint in robot.joints]) * qdd

@@ -170,7 +170,7 @@ def prices() -> list[dict[str, object]]:
     """Return extra operations and messages of the predictions, one processor a link."""
     rows = []
     for name, recursion in (("planar3r_b", HAMILTON), ("stanford", LATHROP), ("puma560", HAMILTON)):
-        kinds = [joint.kind for joint in bt.load_robot(name).joints]
+        kinds = [joint.kind.name for joint in bt.load_robot(name).joints]
         own = total(place_costs(recursion, kinds, shared=True).values())
         for method in (BINDER_HERZOG, FIRST_ORDER, OUTPUT):
             for sending in (False, True) if method is FIRST_ORDER else (False,):

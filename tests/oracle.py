@@ -31,7 +31,7 @@ def pinocchio_model(robot: Robot) -> pin.Model:
     model.gravity = pin.Motion(np.array(robot.gravity), np.zeros(3))
     parent = 0
     for joint, link in zip(robot.joints, robot.links, strict=True):
-        kind = pin.JointModelRZ() if joint.kind == "revolute" else pin.JointModelPZ()
+        kind = pin.JointModelRZ() if joint.kind.turns else pin.JointModelPZ()
         placement = pin.SE3(np.array(joint.rotation), np.array(joint.translation))
         parent = model.addJoint(parent, kind, placement, joint.name)
         model.appendBodyToJoint(parent, inertia(link), pin.SE3.Identity())
@@ -104,7 +104,7 @@ def random_states(
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return positions within limits (a turn, or ±1 m, where there are none), velocities and accelerations, (N, n)."""
     random = np.random.default_rng(seed)
-    reach = [np.pi if joint.kind == "revolute" else 1.0 for joint in robot.joints]
+    reach = [np.pi if joint.kind.turns else 1.0 for joint in robot.joints]
     lower = [
         max(joint.lower, -r) if joint.upper > -r else joint.lower for joint, r in zip(robot.joints, reach, strict=True)
     ]

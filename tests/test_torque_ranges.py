@@ -38,7 +38,7 @@ def extreme_states(robot: Robot, joints: tuple[JointSpec, ...], seed: int, count
     states = []
     for quantity in ("position", "velocity", "acceleration"):
         ends = [
-            (-np.pi, np.pi) if joint.revolute and quantity == "position" else getattr(said, quantity)
+            (-np.pi, np.pi) if joint.kind.turns and quantity == "position" else getattr(said, quantity)
             for joint, said in zip(robot.joints, joints, strict=True)
         ]
         low, high = np.array(ends).T

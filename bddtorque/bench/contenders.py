@@ -195,9 +195,9 @@ def _pinocchio(model: Model, floats: list[npt.NDArray[np.float64]]) -> Iterator[
 def pinocchio_rnea(robot: Robot) -> Callable[..., Any] | None:
     """Return rnea(q, qd, qdd) of an arm, torques of floats (n,); None where there is no pinocchio.
 
-    Nor is there one for joints that follow others, which it would take for joints of their own.
+    Nor is there one where one position moves several joints, which it would take for joints of their own.
     """
-    if robot.followers:
+    if robot.coupled:
         return None
     try:
         pin = import_module("pinocchio")
@@ -211,7 +211,7 @@ def pinocchio_rnea(robot: Robot) -> Callable[..., Any] | None:
     model.gravity = pin.Motion(np.array(robot.gravity), np.zeros(3))
     for member in robot.members:
         joint = member.joint
-        kind = pin.JointModelRZ() if joint.kind == "revolute" else pin.JointModelPZ()
+        kind = pin.JointModelRZ() if member.turns else pin.JointModelPZ()
         place = pin.SE3(np.array(joint.rotation), np.array(joint.translation))
         parent = model.addJoint(member.parent + 1, kind, place, joint.name)
         model.appendBodyToJoint(parent, inertia(member.link), pin.SE3.Identity())

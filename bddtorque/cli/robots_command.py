@@ -38,9 +38,9 @@ def robot_figures(robot: Robot) -> dict[str, Any]:
     return {
         "name": robot.name,
         "degrees_of_freedom": robot.degrees_of_freedom,
-        "types": "".join("R" if joint.revolute else "P" for joint in robot.joints),
+        "types": "".join(joint.kind.symbol for joint in robot.joints),
         "ranges": [_range(joint) for joint in robot.joints],
-        "joints": [{"name": joint.name, "type": joint.kind, **_limits(joint)} for joint in robot.joints],
+        "joints": [{"name": joint.name, "type": joint.kind.name, **_limits(joint)} for joint in robot.joints],
         "source": robot.source,
     }
 
@@ -54,6 +54,6 @@ def _range(joint: Joint) -> str:
     """Return a position range such as ``±180°`` or ``0..0.2 m``."""
     if math.isinf(joint.lower) and math.isinf(joint.upper):
         return "any"
-    scale, unit = (180 / math.pi, "°") if joint.revolute else (1.0, " m")
+    scale, unit = (180 / math.pi, "°") if joint.kind.turns else (1.0, f" {joint.kind.units['position']}")
     lower, upper = (f"{scale * value:.4g}" for value in (joint.lower, joint.upper))
     return f"±{upper}{unit}" if lower == f"-{upper}" else f"{lower}..{upper}{unit}"

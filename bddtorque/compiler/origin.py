@@ -129,7 +129,7 @@ def _torque_graphs(spec: Spec, robot: Robot) -> list[TorqueGraph]:
         return [from_terms(robot) if spec.source == "terms" else from_recursion(robot)]
     few = robot.degrees_of_freedom <= FEW_JOINTS
     if spec.target != "tables":
-        terms = few and spec.target == "integer" and not robot.followers
+        terms = few and spec.target == "integer" and not robot.coupled
         return [from_recursion(robot), *([from_terms(robot)] if terms else [])]
     with suppress(BddTorqueError):
         return [from_terms(robot), *([] if few else [from_recursion(robot)])]

@@ -11,6 +11,7 @@ from bddtorque.compiler.origin import Origin, TorqueGraph, from_recursion, from_
 from bddtorque.compiler.torque_ranges import round_up, with_room
 from bddtorque.dynamics.coupling import refuse_ambiguous_turns
 from bddtorque.dynamics.quantities import QUANTITIES
+from bddtorque.dynamics.quantity import derived_words
 from bddtorque.model.provenance import of_robot
 from bddtorque.plan.float_plan import AnyPlan, FloatPlan
 from bddtorque.plan.wires import AngleSum, Input
@@ -25,7 +26,7 @@ from bddtorque.targets.tables.cover import extra_bits, summand_counts
 from bddtorque.targets.target_plans import TracedOutputs, check_target, plan_for_target, with_laws
 from bddtorque.words.argument import intervals
 from bddtorque.words.bounded import ROOM, Interval
-from bddtorque.words.interface import Derived, Interface, WordArray
+from bddtorque.words.interface import Derived, Interface
 from bddtorque.words.interpolant import Interpolant
 from bddtorque.words.joint_friction import friction_reach
 from bddtorque.words.samples import check_reach
@@ -172,7 +173,7 @@ def quantity_words(spec: Spec, robot: Robot) -> tuple[Spec, Interface, list[Inte
     origins = origins_of(spec, robot, inputs)
     per_joint = any(array.per_joint for array in spec.record.outputs)
     with within_floats("robot", robot.name):
-        ranges = _reach(known, robot, Interface(inputs, (), _derived(known, robot, inputs)), origins)
+        ranges = _reach(known, robot, Interface(inputs, (), derived_words(known.record, robot, inputs)), origins)
         if per_joint and any(joint.torque == "auto" for joint in said):
             lengths = torque_bits(spec, robot)
             highs = [round_up(with_room(far, bits)) for far, bits in zip(_far(ranges), lengths, strict=True)]
@@ -183,10 +184,6 @@ def quantity_words(spec: Spec, robot: Robot) -> tuple[Spec, Interface, list[Inte
             known = _resolved(spec, robot, joints)
         ends = [] if per_joint else [_ends(own, far, known) for own, far in zip(ranges, _far(ranges), strict=True)]
     return known, interface_of(known, robot, ends), ranges, origins
-
-
-def _derived(spec: Spec, robot: Robot, inputs: Sequence[WordArray]) -> tuple[Derived, ...]:
-    return spec.record.derived(robot, {array.name: array for array in inputs})
 
 
 def _far(ranges: Sequence[Interval]) -> list[float]:

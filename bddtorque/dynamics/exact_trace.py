@@ -13,9 +13,9 @@ import numpy as np
 
 from bddtorque.base.plain import Vector
 from bddtorque.dynamics.chain import Array, Chain, chain_of
-from bddtorque.dynamics.coupling import member_positions
+from bddtorque.dynamics.coupling import traced_positions
 from bddtorque.dynamics.newton_euler import add, cross
-from bddtorque.dynamics.tracer import Exact, ExactTracer, traced_inputs
+from bddtorque.dynamics.tracer import Exact, ExactTracer
 from bddtorque.robots.parts import Link
 from bddtorque.robots.robot import Robot
 
@@ -100,7 +100,7 @@ def payload_body(numbers: Mapping[str, Any]) -> Array:
 def next_frame(chain: Chain, i: int, R: Any, position: Any, sine: Any, cosine: Any) -> tuple[Any, Any]:
     """Return the way to the frame of link i and its rotation, in base axes, from the rotation of what carries it."""
     way, R = turned(R, chain.translation[i]), _times(R, chain.rotation[i])
-    if chain.revolute[i]:
+    if chain.turns[i]:
         rows = [[row[0] * cosine + row[1] * sine, row[1] * cosine - row[0] * sine, row[2]] for row in R]
         return way, np.array(rows, dtype=object)
     return add(way, tuple(row[2] * position for row in R)), R
@@ -112,7 +112,7 @@ def trace_pose(robot: Robot, tracer: ExactTracer) -> tuple[Any, Rows, list[Any],
     The last way is the one to the tip.
     """
     chain, path = exact_chain(robot), robot.tip_path
-    q = member_positions(chain, np.array(traced_inputs(tracer, "q", robot.degrees_of_freedom), dtype=object))
+    q = traced_positions(chain, tracer) * chain.multiplier + chain.offset
     R: Any = exact_array(np.eye(3))
     position, ways, axes = (Exact(0), Exact(0), Exact(0)), [], []
     for i in path:
@@ -133,7 +133,7 @@ def trace_jacobian(robot: Robot, tracer: ExactTracer) -> Rows:
     arm: Any = still
     for i, axis, way in zip(reversed(robot.tip_path), reversed(axes), reversed(ways), strict=True):
         arm, member = add(way, arm), members[i]  # from this joint to the tip
-        own = (*cross(axis, arm), *axis) if member.joint.revolute else (*axis, *still)
+        own = (*cross(axis, arm), *axis) if member.turns else (*axis, *still)
         moved = (entry * Exact(member.multiplier) for entry in own)
         columns[member.drive] = tuple(a + b for a, b in zip(moved, columns[member.drive], strict=True))
     return [list(row) for row in zip(*columns, strict=True)]

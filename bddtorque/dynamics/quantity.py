@@ -14,6 +14,7 @@ from typing import Any, ClassVar, Protocol
 import numpy as np
 import numpy.typing as npt
 
+from bddtorque.dynamics.coupling import angle_words
 from bddtorque.dynamics.float_arm import FloatArm
 from bddtorque.dynamics.traced_arm import TracedArm
 from bddtorque.dynamics.tracer import Number
@@ -78,7 +79,7 @@ def joint_labels(robot: Robot) -> tuple[str, ...]:
 
 def torque_units(robot: Robot) -> list[str]:
     """Return the unit of each joint's torque or force."""
-    return ["N·m" if joint.revolute else "N" for joint in robot.joints]
+    return [joint.kind.units["torque"] for joint in robot.joints]
 
 
 def joint_shape(robot: Robot) -> tuple[int, ...]:
@@ -87,6 +88,12 @@ def joint_shape(robot: Robot) -> tuple[int, ...]:
 
 
 TORQUES = OutputArray("tau", joint_labels, torque_units, joint_shape, per_joint=True)
+
+
+def derived_words(record: Quantity, robot: Robot, inputs: Sequence[WordArray]) -> tuple[Derived, ...]:
+    """Return the words made of input words that the trace of a quantity reads."""
+    arrays = {array.name: array for array in inputs}
+    return (*angle_words(robot, arrays["q"]), *record.derived(robot, arrays))
 
 
 class Quantity:
@@ -126,7 +133,7 @@ class Quantity:
         """Refuse a specification that makes no sense for this quantity."""
 
     def derived(self, robot: Robot, arrays: Mapping[str, WordArray]) -> tuple[Derived, ...]:
-        """Return words made of input words that the trace reads."""
+        """Return words made of input words that the trace reads, besides those of all quantities."""
         return ()
 
     def trace(self, arm: TracedArm) -> list[Number]:

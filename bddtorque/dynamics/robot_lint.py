@@ -20,11 +20,11 @@ from bddtorque.base.errors import BddTorqueError
 from bddtorque.dynamics.batch import inverse_dynamics
 from bddtorque.dynamics.coupling import refuse_ambiguous_turns, refuse_uncompilable
 from bddtorque.robots.library import RobotLike, load_robot, stated_tree
-from bddtorque.robots.limits import ACCELERATION_PER_VELOCITY, PLACEHOLDERS, UNITS
+from bddtorque.robots.limits import ACCELERATION_PER_VELOCITY
 from bddtorque.robots.parts import Link
 from bddtorque.robots.robot import Robot
 from bddtorque.robots.tree_robot import TreeOptions
-from bddtorque.robots.urdf_tree import Tree, UrdfJoint
+from bddtorque.robots.urdf_tree import UNLIMITED, Tree, UrdfJoint
 from bddtorque.words.formats import Format
 
 Floats = npt.NDArray[np.float64]
@@ -208,20 +208,20 @@ def _joints(tree: Tree) -> Iterator[LintFinding]:
                 where,
                 f"its axes miss a quarter turn by {off:.1g} rad: write pi/2, or use snap = {_snap(off):g}",
             )
-        if not joint.moves:
+        if joint.motion is None:
             continue
-        turns = joint.kind != "prismatic"
+        turns = joint.motion.turns
         ends = [abs(limits[end]) for end in ("lower", "upper") if math.isfinite(limits.get(end, math.inf))]
         if joint.fault:
             yield _found("limits", where, joint.fault)
         elif turns and ends and max(ends) > MOST_TURNS:
             yield _found("limits", where, f"position limit of {max(ends):g} rad looks like degrees, or like none")
-        elif joint.kind in ("revolute", "prismatic") and not ends and joint.mimic is None:
+        elif joint.kind != UNLIMITED and not ends and joint.mimic is None:
             yield _found("limits", where, "no position limits are known")
-        for quantity, least in PLACEHOLDERS.items():
+        for quantity, least in joint.motion.placeholders.items():
             limit = limits.get(quantity, math.inf)
-            if math.isfinite(limit) and limit >= least[not turns]:
-                unit = UNITS[quantity][not turns]
+            if math.isfinite(limit) and limit >= least:
+                unit = joint.motion.units[quantity]
                 yield _found(
                     "limits", where, f"{quantity} limit of {limit:g} {unit} looks like a placeholder or degrees"
                 )
@@ -281,7 +281,7 @@ def _efforts(robot: Robot) -> Iterator[LintFinding]:
         need = np.abs(inverse_dynamics(robot, q, qd, qdd)).max(axis=0)
         for joint, most in zip(robot.joints, need.tolist(), strict=True):
             if math.isfinite(joint.effort) and most > 0 and joint.effort > SPARE * most:
-                unit = UNITS["torque"][not joint.revolute]
+                unit = joint.kind.units["torque"]
                 said = (
                     f"effort limit of {joint.effort:g} {unit} is {joint.effort / most:,.0f} times what motion within "
                 )

@@ -40,7 +40,7 @@ def link_frames(robot: Robot, q: Floats) -> list[tuple[Floats, Floats]]:
         p, R = base if carrier < 0 else frames[carrier]
         p = p + R @ chain.translation[i]
         R = R @ chain.rotation[i]
-        if chain.revolute[i]:
+        if chain.turns[i]:
             x, y = R[:, :, 0].copy(), R[:, :, 1].copy()
             s, c = sine[:, i : i + 1], cosine[:, i : i + 1]
             R[:, :, 0], R[:, :, 1] = x * c + y * s, y * c - x * s
@@ -67,7 +67,7 @@ def tip_jacobian(robot: Robot, q: Floats) -> Floats:
     jacobian, members = np.zeros((len(q), 6, robot.degrees_of_freedom)), robot.members
     for i, (place, axis) in zip(robot.tip_path, joints, strict=True):
         member = members[i]
-        turns = member.joint.revolute
+        turns = member.turns
         moved = np.cross(axis, tip - place) if turns else axis
         own = np.concatenate([moved, axis if turns else np.zeros_like(axis)], axis=1)
         jacobian[:, :, member.drive] += member.multiplier * own

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from bddtorque.dynamics.chain import Chain
-from bddtorque.dynamics.coupling import drive_torques, member_motion, member_positions
+from bddtorque.dynamics.coupling import angle_name, drive_torques, member_motion, traced_positions
 from bddtorque.dynamics.exact_trace import (
     Rows,
     exact_array,
@@ -64,6 +64,7 @@ class TracedArm:
         else:
             motion = {"q": self.input("q"), "qd": qd, "qdd": qdd}
             inputs = {f"{kind}{j}": value for kind, values in motion.items() for j, value in enumerate(values, 1)}
+            inputs |= {name: self.tracer.input(name) for name in map(angle_name, range(1, self.joints + 1))}
             found = self.torque_graph.evaluate(inputs, self.tracer, Exact)
         self.motions.append(TracedMotion(list(qd), list(qdd), found))
         return found
@@ -104,7 +105,7 @@ class TracedArm:
 
     def member_positions(self, chain: Chain) -> tuple[Any, Any, Any]:
         """Return the positions of all joints, followers too, and their sines and cosines."""
-        position = member_positions(chain, np.array(self.input("q"), dtype=object))
+        position = traced_positions(chain, self.tracer) * chain.multiplier + chain.offset
         turns = (self.tracer.sin, self.tracer.cos)
         sine, cosine = (np.array([turn(angle) for angle in position], dtype=object) for turn in turns)
         return position, sine, cosine
@@ -113,7 +114,7 @@ class TracedArm:
         chain = self.chain(weightless)
         position, sine, cosine = self.member_positions(chain)
         velocity, acceleration = (member_motion(chain, np.array(each, dtype=object)) for each in (qd, qdd))
-        k = len(chain.revolute)
+        k = len(chain.turns)
         tau, wrench = np.zeros(k, dtype=object), np.zeros((k, WRENCH), dtype=object)
         newton_euler(chain, sine, cosine, position, velocity, acceleration, tau, wrench)
         return list(drive_torques(chain, tau))

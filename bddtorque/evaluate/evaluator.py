@@ -87,7 +87,7 @@ class Evaluator:
     on_range
         What to do with numbers out of range. ``"warn"``: clamp and count them; the first gives a `ClampWarning` that
         names its joint and range. ``"saturate"``: the same without a warning. ``"raise"``: reject floats out of range.
-        Positions of revolute joints wrap and are never clamped.
+        Positions of joints that turn wrap and are never clamped.
     processors
         For ``"parallel"``: how many share the work; by default as many as this process may use.
     spread
@@ -100,7 +100,7 @@ class Evaluator:
     ----------
     out_of_range
         int64 counts of positions, velocities and accelerations out of range since the start, shape (3, n); for a
-        function or a quantity (k,), one per input word. Positions of revolute joints that wrap are counted too.
+        function or a quantity (k,), one per input word. Positions of joints that turn that wrap are counted too.
         Rejected states are not counted. Threads that share an evaluator add to the same counts.
     """
 

@@ -15,7 +15,7 @@ from bddtorque.base.errors import BddTorqueError, WrongKindError
 from bddtorque.base.plain import of_type, plain_of, real, table
 from bddtorque.dynamics.float_arm import FloatArm
 from bddtorque.dynamics.graph import Graph
-from bddtorque.dynamics.quantity import Quantity
+from bddtorque.dynamics.quantity import Quantity, derived_words
 from bddtorque.plan.blocks import Block, LawBlock
 from bddtorque.plan.plan_data import graph_from_plain
 from bddtorque.robots.robot import Robot
@@ -126,7 +126,7 @@ class Provenance:
         if len(self.spec.joints) != len(self.robot.joints):  # a spec of something else, which `verify` finds out
             return [None] * len(self.robot.joints)
         known = zip(self.robot.joints, self.spec.joints, strict=True)
-        return [None if said.drive is None else said.drive.effort(joint.revolute) for joint, said in known]
+        return [None if said.drive is None else said.drive.effort(joint.kind.turns) for joint, said in known]
 
     def drive_words(self, formats: Interface) -> tuple[DriveWords, ...]:
         """Return how words follow from counts of the drives, for joints whose drive is known."""
@@ -136,7 +136,7 @@ class Provenance:
             array.name: array.words for array in formats.arrays if array.name in DRIVEN
         }
         return tuple(
-            DriveWords(joint.name, said.drive, joint.revolute, {name: own[j] for name, own in words.items()})
+            DriveWords(joint.name, said.drive, joint.kind.turns, {name: own[j] for name, own in words.items()})
             for j, (joint, said) in enumerate(zip(self.robot.joints, self.spec.joints, strict=True))
             if said.drive is not None
         )
@@ -187,7 +187,8 @@ def float_arm(robot: Robot, spec: Spec, formats: Interface, words: Mapping[str, 
     derived = {}
     for word in formats.derived:
         total = sum(factor * np.asarray(words[name]) for name, factor in word.parts)
-        derived[word.name] = float(word.argument.scale) * wrap(total, word.argument.bits)
+        argument = word.argument
+        derived[word.name] = float(argument.scale) * wrap(total, argument.bits) + float(argument.centre)
     return FloatArm(robot, spec, values, given, derived)
 
 
@@ -209,7 +210,7 @@ def provenance_from_plain(header: Mapping[str, Any], where: str) -> tuple[Proven
     for array in formats.arrays:
         if array.name in per_joint and array.labels != robot.joint_names:
             raise BddTorqueError(f"{where}, words: {array.name} must have the labels of the robot's joints")
-    derived = record.derived(robot, {array.name: array for array in formats.inputs})
+    derived = derived_words(record, robot, formats.inputs)
     return of_robot(robot, spec), Interface(formats.inputs, formats.outputs, derived)
 
 

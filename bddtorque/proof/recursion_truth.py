@@ -186,7 +186,7 @@ def _dropping(steps: Steps) -> Floats:
 
 def _errors(chain: Chain, angle: Floats, reach: Sequence[float], motion: Mapping[str, float]) -> Floats:
     """Return what the torques of a chain of charged numbers are charged, (n,)."""
-    k, n = len(chain.revolute), chain.driven
+    k, n = len(chain.turns), chain.driven
     drives = list(zip(chain.drive.tolist(), chain.multiplier.tolist(), strict=True))
     arrays = [np.zeros(k, dtype=object) for _ in range(6)]
     sine, cosine, q, qd, qdd, tau = arrays

@@ -131,7 +131,7 @@ def _magnitudes(robot: Robot) -> Chain:
 def turns_idly(chain: Chain) -> bool:
     """Whether no torque depends on the first position: it turns about the vertical."""
     largest = float(np.abs(chain.base_acceleration).max())
-    return bool(chain.revolute[0] and across_gravity(chain) <= NOTHING * max(1.0, largest))
+    return bool(chain.turns[0] and across_gravity(chain) <= NOTHING * max(1.0, largest))
 
 
 def across_gravity(chain: Chain) -> float:

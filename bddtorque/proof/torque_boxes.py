@@ -67,7 +67,7 @@ class TorqueSearch:
         self._friction = _friction(robot, place, direction, low, high)
         self._rest = self._friction + own.left_out
         self.steps = 0.25 * len(own.coefficients) + 5000.0
-        self._angles = np.array([joint.revolute for joint in robot.joints])
+        self._angles = np.array([joint.kind.turns for joint in robot.joints])
         self._turning = self._angles[own.positions]
         lows, highs = _first_boxes(own, self._turning, low, high)
         count = len(lows)

@@ -62,7 +62,7 @@ def ask(
         Conditions on the inputs, by word or joint: ``"qd=0, 0 <= q[elbow] <= 90 deg"`` or
         ``{"qd": 0, "q2": (0, 1.5)}``.
     within_limits
-        Restrict positions of revolute joints to the limits of their joints.
+        Restrict positions of joints that turn to the limits of their joints.
     work
         Most steps that each answer may take, in millions; a million takes about ten milliseconds.
     limit

@@ -13,12 +13,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bddtorque.dynamics.chain import Chain
-from bddtorque.dynamics.coupling import member_motion
+from bddtorque.dynamics.coupling import angle_name, member_motion
 from bddtorque.dynamics.matrices import weightless
 from bddtorque.plan.blocks import LawBlock
 from bddtorque.proof.bounded_chain import bounded_chain, bounded_torques
 from bddtorque.questions.subject_kinds import Integers
 from bddtorque.words.bounded import ROOM, ULP, Bounded, BoundedArithmetic, Turn
+from bddtorque.words.integer_range import wrap
 
 if TYPE_CHECKING:
     from bddtorque.model.model import Model
@@ -80,16 +81,21 @@ class _State:
         rest = np.zeros(1, dtype=np.int64)  # what is not given does not matter, and may be anything
         arguments = model.formats.arguments.items()
         self.given: dict[str, Any] = {name: argument.bounded(words.get(name, rest)) for name, argument in arguments}
+        for word in model.formats.derived:
+            total = sum(factor * words.get(name, rest) for name, factor in word.parts)
+            self.given[word.name] = word.argument.bounded(wrap(total, word.argument.bits))
         members = model.robot.members
         self.sine, self.cosine, self.q = (np.zeros(len(members), dtype=object) for _ in range(3))
         arithmetic = BoundedArithmetic()
         for i, member in enumerate(members):
             position = self.given[f"q{member.drive + 1}"]
+            if isinstance(position, Turn) and not member.turns:
+                position = self.given.get(angle_name(member.drive + 1), 0.0)  # nothing slides by it that has no word
             if isinstance(position, Turn):
                 position = position * member.multiplier + Turn(0, 0, Fraction(member.offset))
                 self.sine[i], self.cosine[i] = arithmetic.sin(position), arithmetic.cos(position)
             else:
-                self.q[i] = position * member.multiplier + member.offset if model.robot.followers else position
+                self.q[i] = position * member.multiplier + member.offset if model.robot.coupled else position
 
     def moving(self, quantity: str, names: Collection[str] | None = None) -> Any:
         """Return velocities or accelerations (n,): all of them, or those named, the others at rest."""

@@ -51,7 +51,7 @@ def largest(
     where
         Conditions on the inputs: ``"qd=0, q2 <= 90 deg"`` or ``{"qd": 0, "q[elbow]": (0, 1.5)}``.
     within_limits
-        Restrict positions of revolute joints to the limits of their joints.
+        Restrict positions of joints that turn to the limits of their joints.
     work
         Most steps that the answer may take, in millions; a million takes about ten milliseconds.
     limit

@@ -67,7 +67,7 @@ def arm_picture(robot: Robot, q: Sequence[float], view: View) -> Markup:
         taken.extend((start, end, SHADOW) for start, end in pairwise(shadow))
     for first, points in enumerate(sticks):
         for k in range(len(points) - 1):
-            slides = k % 2 == 1 and not joints[first + k // 2].revolute
+            slides = k % 2 == 1 and not joints[first + k // 2].turns
             if k % 2 == 0 or slides:
                 start, end = project(points[k : k + 2])
                 shapes.append(_polyline([start, end], "rod" if slides else "link"))
@@ -75,10 +75,10 @@ def arm_picture(robot: Robot, q: Sequence[float], view: View) -> Markup:
     for joint in joints:
         across, beside, along = joint.fixed.rotation.T
         origin = joint.fixed.translation
-        rim = project(ring(origin, across, beside, JOINT / project.scale, CORNERS[joint.revolute]))
+        rim = project(ring(origin, across, beside, JOINT / project.scale, CORNERS[joint.turns]))
         start, end = project(origin + np.outer([-1, 1], along) * AXIS / project.scale)
         shapes.append(_polyline([start, end], "axis"))
-        shapes.append(_polygon(rim, "joint revolute" if joint.revolute else "joint prismatic"))
+        shapes.append(_polygon(rim, "joint turning" if joint.turns else "joint sliding"))
         taken.append((start, end, 0.5))
         taken.extend((corner, corner, 1.0) for corner in rim)
     if ends_in_tip(robot):
@@ -106,7 +106,7 @@ def _labels(joints: Sequence[Placed], project: Projection, taken: list[Segment])
         near = next((numbers for place, numbers in groups if math.dist(place, at) < APART), None)
         if near is None:
             groups.append((at, [joint.number]))
-        else:
+        elif joint.number not in near:
             near.append(joint.number)
     made = []
     for at, numbers in groups:

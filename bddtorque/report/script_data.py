@@ -110,7 +110,7 @@ def robot_data(robot: Robot) -> dict[str, Any]:
         "joints": [
             {
                 "name": member.joint.name,
-                "revolute": member.joint.revolute,
+                "turns": member.turns,
                 "rotation": np.asarray(chain.rotation[i]).tolist(),
                 "translation": np.asarray(chain.translation[i]).tolist(),
                 "body": np.asarray(chain.body[i]).tolist(),

@@ -32,7 +32,7 @@ class Placed:
 
     fixed: Pose
     moved: Pose
-    revolute: bool  # whether it turns
+    turns: bool  # or slides
     start: Array  # where the link that carries it has its origin
     number: int  # of the drive that moves it, from 1
     end: Array | None = None  # where a link ends that carries no other joint, in a tree; else None
@@ -94,7 +94,7 @@ def placed_joints(robot: Robot, q: Sequence[float]) -> tuple[list[Placed], Pose]
         joint, position = member.joint, member.multiplier * q[member.drive] + member.offset
         carrier = found[member.parent].moved if member.parent >= 0 else identity()
         fixed = carrier @ Pose(np.array(joint.rotation), np.array(joint.translation))
-        if joint.revolute:
+        if member.turns:
             cosine, sine = math.cos(position), math.sin(position)
             motion = Pose(np.array([[cosine, -sine, 0.0], [sine, cosine, 0.0], [0.0, 0.0, 1.0]]), np.zeros(3))
         else:
@@ -103,7 +103,7 @@ def placed_joints(robot: Robot, q: Sequence[float]) -> tuple[list[Placed], Pose]
         end = None
         if not ends_in_tip(robot) and k in ends:  # a tree has no tip: its sticks end in the middle of the last bodies
             end = pose.translation + pose.rotation @ np.array(member.link.centre_of_mass)
-        found.append(Placed(fixed, pose, joint.revolute, carrier.translation, member.drive + 1, end))
+        found.append(Placed(fixed, pose, member.turns, carrier.translation, member.drive + 1, end))
     return found, pose @ Pose(np.array(robot.tip.rotation), np.array(robot.tip.translation))
 
 

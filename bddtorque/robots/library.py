@@ -155,7 +155,7 @@ def _tree_of(robot: Robot) -> Tree:
         limits = {name: getattr(joint, name) for name in ("lower", "upper", "velocity", "acceleration", "effort")}
         pose = Pose(np.array(joint.rotation), np.array(joint.translation))
         joints[joint.name] = UrdfJoint(
-            joint.name, joint.kind, carrier, joint.name, pose, np.array([0.0, 0.0, 1.0]), limits, mimic=mimic,
-            rotor_inertia=joint.rotor_inertia,
+            joint.name, str(joint.kind), carrier, joint.name, pose, np.array([0.0, 0.0, 1.0]), limits, mimic=mimic,
+            rotor_inertia=joint.rotor_inertia, motion=joint.kind,
         )  # fmt: skip
     return Tree(robot.name, links, joints, f"robot '{robot.name}'")

@@ -6,7 +6,7 @@ from collections.abc import Collection
 from functools import partial
 from os import PathLike
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 
@@ -16,7 +16,8 @@ from bddtorque.base.plain import Matrix, choice, describe, matrix, name_of, of_t
 from bddtorque.base.reading import read_text
 from bddtorque.base.toml_text import toml_values
 from bddtorque.robots.frames import Array, Pose, identity, rotation_rpy, rotation_x, rotation_z, unit
-from bddtorque.robots.parts import PHYSICAL_TOLERANCE, STANDARD_GRAVITY, ZERO, Joint, Kind, Link, rotation_matrix
+from bddtorque.robots.joint_kinds import JOINT_KINDS, JointKind, joint_kind
+from bddtorque.robots.parts import PHYSICAL_TOLERANCE, STANDARD_GRAVITY, ZERO, Joint, Link, rotation_matrix
 from bddtorque.robots.robot import Robot
 from bddtorque.robots.segments import Mimic, Segment, build_robot, moved
 from bddtorque.robots.toml_table import Table, angle
@@ -79,7 +80,6 @@ def _robot(table: Table, directory: Path | None, frame: str | None) -> Robot:
     for index, joint in enumerate(joints, start=1):
         name = joint.read("name", name_of, f"joint{index}")
         joint.where = f"{joint.where} '{name}'"  # known from here on by number and name
-        joint.only(*_JOINT_KEYS)
         parent = _parent(joint, tails, segments[-1].joint.name if segments else BASE)
         segment, tail = _segment(name, joint, parent, tails[parent], directory)
         segments.append(segment)
@@ -140,7 +140,7 @@ def _mimic(joint: Table) -> Mimic | None:
 
 def _segment(name: str, joint: Table, parent: str, tail: Pose, directory: Path | None) -> tuple[Segment, Pose]:
     """Return a segment, and the link's frame in the segment's (the tail), where the next one starts."""
-    kind = cast(Kind, joint.read("type", lambda given, where: choice(given, ("revolute", "prismatic"), where)))
+    kind = _kind(joint)
     origin, axis, tail = _dh_row(joint, kind, tail) if "dh" in joint else _explicit(joint)
     body = moved(_body(joint.table("link"), f"{name} link"), tail)
     friction = None
@@ -151,7 +151,15 @@ def _segment(name: str, joint: Table, parent: str, tail: Pose, directory: Path |
     return Segment(moving, origin, axis, body, _mimic(joint)), tail
 
 
-def _dh_row(joint: Table, kind: Kind, tail: Pose) -> tuple[Pose, Array, Pose]:
+def _kind(joint: Table) -> JointKind:
+    """Return the kind of a joint, with the keys that joints of its kind have."""
+    name = joint.read("type", lambda given, where: choice(given, tuple(JOINT_KINDS), where))
+    keys = tuple(JOINT_KINDS[name].readers())
+    joint.only(*_JOINT_KEYS, *keys)
+    return joint_kind(name, joint.where, {key: joint.take(key) for key in keys})
+
+
+def _dh_row(joint: Table, kind: JointKind, tail: Pose) -> tuple[Pose, Array, Pose]:
     """Return origin and axis of a standard DH row, and O_i in its frame.
 
     The row is Rz(theta)·Tz(d)·Tx(a)·Rx(alpha). What does not move, whichever of theta and d that is, and the offset
@@ -160,8 +168,8 @@ def _dh_row(joint: Table, kind: Kind, tail: Pose) -> tuple[Pose, Array, Pose]:
     joint.exclusive("dh", "origin", "axis")
     row = joint.table("dh")
     row.only("a", "alpha", "d", "theta")
-    theta = row.read("theta", angle, 0.0 if kind == "revolute" else ...)
-    d = row.read("d", real, 0.0 if kind == "prismatic" else ...)
+    theta = row.read("theta", angle, 0.0 if kind.turns else ...)
+    d = row.read("d", real, ... if kind.turns else 0.0)
     before = Pose(rotation_z(theta), np.array([0.0, 0.0, d]))
     after = Pose(rotation_x(row.read("alpha", angle)), np.array([row.read("a", real), 0.0, 0.0]))
     return tail @ before, np.array([0.0, 0.0, 1.0]), after
@@ -208,12 +216,12 @@ def _inertia(table: Table) -> Matrix:
     return (x, 0.0, 0.0), (0.0, y, 0.0), (0.0, 0.0, z)
 
 
-def _limits(joint: Table, kind: Kind) -> dict[str, Any]:
+def _limits(joint: Table, kind: JointKind) -> dict[str, Any]:
     if "limits" not in joint:
         return {}
     table = joint.table("limits")
     table.only(*_LIMIT_KEYS)
-    read = partial(measure, turns=kind == "revolute")
+    read = partial(measure, turns=kind.turns)
     limits: dict[str, Any] = {
         key: table.read(key, partial(read, quantity="torque" if key == "effort" else key))
         for key in _LIMIT_KEYS[1:]

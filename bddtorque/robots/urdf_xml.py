@@ -13,8 +13,9 @@ from xml.etree import ElementTree
 
 from bddtorque.base.errors import BddTorqueError, nearest, not_among, one_line, unknown
 from bddtorque.base.plain import decimal, describe, name_of
+from bddtorque.robots.joint_kinds import kinds_called
 
-JOINT_TYPES = ("revolute", "continuous", "prismatic", "fixed", "floating", "planar")
+JOINT_TYPES = (*kinds_called("urdf"), "fixed", "floating", "planar")
 MOST_ELEMENTS = 2000
 """Links and joints of a file together; a humanoid with two hands has about 200."""
 _DEEPEST = 100

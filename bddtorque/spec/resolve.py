@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from bddtorque.base.errors import BddTorqueError, refusals_in, unknown
 from bddtorque.base.measures import Range, check_unit
-from bddtorque.dynamics.quantity import DESIRED, MOTION
-from bddtorque.robots.limits import ACCELERATION_PER_VELOCITY, PLACEHOLDERS, UNITS
+from bddtorque.dynamics.quantity import DESIRED, MOTION, derived_words
+from bddtorque.robots.limits import ACCELERATION_PER_VELOCITY
 from bddtorque.spec.field_values import Bits
 from bddtorque.spec.range_values import DRIVE, RANGED, JointRange, check_clear, is_named, range_in_si
 from bddtorque.spec.records import InputBits, JointSpec, Ranges
@@ -69,13 +69,15 @@ def stated_joints(spec: Spec, robot: Robot) -> tuple[JointSpec, ...]:
     """Return what spec and robot say of each joint, in plain numbers; refuse where nobody says how it moves.
 
     A joint's own range comes first, then the spec's range for all joints, then the robot's limits; the torque is
-    ``"auto"`` where nobody says. Positions of revolute joints may stay open: their words cover a whole turn in any
+    ``"auto"`` where nobody says. Positions that are angles may mostly stay open: their words cover a whole turn in any
     case, and a range only says which values are counted as out of range.
     """
     said = joints_said(spec, robot)
     for index, joint in enumerate(robot.joints):
         for quantity in spec.record.ranges:
-            if getattr(said[index], quantity) is None and not (joint.revolute and quantity == "position"):
+            if getattr(said[index], quantity) is None and not (
+                quantity == "position" and joint.kind.turns and not joint.kind.one_turn
+            ):
                 raise BddTorqueError(_missing(spec, joint, quantity))
     return said
 
@@ -84,7 +86,7 @@ def joints_said(spec: Spec, robot: Robot) -> tuple[JointSpec, ...]:
     """Return for each joint of the robot what spec and robot together say of it; what nobody says stays None."""
     joints = []
     for index, (joint, own) in enumerate(zip(robot.joints, matched(spec, robot), strict=True)):
-        check_unit(own.offset, "offset", joint.name, joint.revolute, spec.at("joint"))
+        check_unit(own.offset, "offset", joint.name, joint.kind.turns, spec.at("joint"))
         ranges: dict[str, JointRange | None] = {}
         for quantity in RANGED:
             said: JointRange | None = getattr(own, quantity) or _range_for_all(spec, quantity, index, robot)
@@ -92,7 +94,7 @@ def joints_said(spec: Spec, robot: Robot) -> tuple[JointSpec, ...]:
                 said = None
             elif isinstance(said, tuple):
                 at = "" if quantity in spec.overridden else f" ({spec.where})"
-                said = range_in_si(said, quantity, joint.name, joint.revolute, at)
+                said = range_in_si(said, quantity, joint.name, joint.kind.turns, at)
             elif said == DRIVE:
                 said = _drive_range(own, spec, robot, index, quantity)
             elif quantity == "torque" and said != "limits":
@@ -117,7 +119,7 @@ def _drive_range(own: JointSpec, spec: Spec, robot: Robot, index: int, quantity:
     bits = torque_bits(spec, robot)
     if quantity == "velocity":
         bits = _input_bits(spec, quantity, robot) or bits
-    return own.drive.range(quantity, bits[index], joint.revolute, where)
+    return own.drive.range(quantity, bits[index], joint.kind.turns, where)
 
 
 def _with_merged(said: JointSpec, spec: Spec, robot: Robot, index: int) -> JointSpec:
@@ -148,7 +150,7 @@ def assume_missing(spec: Spec, robot: Robot) -> tuple[Spec, tuple[str, ...]]:
         if needed and said.acceleration is None and said.velocity is not None:
             largest = ACCELERATION_PER_VELOCITY * max(map(abs, said.velocity))
             filled = replace(said, acceleration=(-largest, largest))
-            assumed.setdefault(f"±{largest:g} {UNITS['acceleration'][not joint.revolute]}", []).append(joint.name)
+            assumed.setdefault(f"±{largest:g} {joint.kind.units['acceleration']}", []).append(joint.name)
         joints.append(filled)
     notes = tuple(_assumption(value, names) for value, names in assumed.items())
     return (replace(spec, joints=tuple(joints), ranges=Ranges()) if notes else spec), notes
@@ -158,13 +160,13 @@ def placeholder_notes(spec: Spec, robot: Robot) -> tuple[str, ...]:
     """Return a line for every limit of the robot that is used as a range of motion and looks like a placeholder."""
     suspected = dict[tuple[str, str], list[str]]()
     for index, (joint, own) in enumerate(zip(robot.joints, matched(spec, robot), strict=True)):
-        for quantity, least in PLACEHOLDERS.items():
+        for quantity, least in joint.kind.placeholders.items():
             if quantity not in spec.record.ranges:
                 continue
             limit: float = getattr(joint, quantity)
             said = getattr(own, quantity) or _range_for_all(spec, quantity, index, robot)
-            if said is None and least[not joint.revolute] <= limit < math.inf:
-                shown = f"{limit:g} {UNITS[quantity][not joint.revolute]}"
+            if said is None and least <= limit < math.inf:
+                shown = f"{limit:g} {joint.kind.units[quantity]}"
                 suspected.setdefault((quantity, shown), []).append(joint.name)
     return tuple(
         f"{_joints(names)}: the {quantity} limit of {shown} looks like a placeholder, and words range over all of "
@@ -225,18 +227,17 @@ def motion_array(spec: Spec, robot: Robot, array: str) -> WordArray:
 def interface_of(spec: Spec, robot: Robot, ends: Sequence[Range] = ()) -> Interface:
     """Return the words of a resolved spec's quantity; `ends` as `output_arrays` takes them."""
     inputs = input_arrays(spec, robot)
-    derived = spec.record.derived(robot, {array.name: array for array in inputs})
-    return Interface(inputs, output_arrays(spec, robot, ends), derived)
+    return Interface(inputs, output_arrays(spec, robot, ends), derived_words(spec.record, robot, inputs))
 
 
 def _format(quantity: str, bits: int, joint: Joint, said: JointSpec) -> Format:
     offset = said.offset if quantity == "position" else 0.0
-    kind = "angle" if joint.revolute and quantity == "position" else "range"
+    kind = joint.kind.word if quantity == "position" else "range"
     low, high = getattr(said, quantity) or (-math.inf, math.inf)
     # the spec speaks of the joint, the format of the encoder: raw = sign · (joint - offset)
     raw = sorted((said.sign * (low - offset), said.sign * (high - offset)))
-    name, unit = f"{quantity} of joint '{joint.name}'", UNITS[quantity][not joint.revolute]
-    return Format(kind, bits, raw[0], raw[1], said.sign, offset, name, unit)  # type: ignore[arg-type]
+    name, unit = f"{quantity} of joint '{joint.name}'", joint.kind.units[quantity]
+    return Format(kind, bits, raw[0], raw[1], said.sign, offset, name, unit)
 
 
 def matched(spec: Spec, robot: Robot) -> list[JointSpec]:
@@ -291,8 +292,8 @@ def _robot_range(joint: Joint, quantity: str) -> Range | None:
 
 
 def _missing(spec: Spec, joint: Joint, quantity: str) -> str:
-    unit = UNITS[quantity][not joint.revolute]
-    kind = "" if joint.revolute else "prismatic "
+    unit = joint.kind.units[quantity]
+    kind = "" if joint.kind.turns and not joint.kind.one_turn else f"{joint.kind} "
     if quantity == "torque":
         return (
             f"{kind}joint '{joint.name}' has no effort limit in {unit} for torque = 'limits': write torque = 'auto', "

@@ -1,7 +1,7 @@
 """`Spec`: what to compile, as people write it in ``tables/*.toml``; immutable and checked.
 
-Ranges are in the joint's own coordinates and units: rad, rad/s, rad/s², N·m of a revolute joint; m, m/s, m/s², N of a
-prismatic one. How they are written is told in `range_values`.
+Ranges are in the joint's own coordinates and units: rad, rad/s, rad/s², N·m of a joint that turns; m, m/s, m/s², N of
+one that slides. How they are written is told in `range_values`.
 """
 
 from __future__ import annotations
@@ -234,7 +234,7 @@ class Spec(Record):
         """Return the robot with the rotor inertias of the drives that this spec gives to its joints, if any."""
         joints = list(robot.joints)
         for place, said in enumerate(matched(self, robot)):
-            inertia = None if said.drive is None else said.drive.reflected_inertia(joints[place].revolute)
+            inertia = None if said.drive is None else said.drive.reflected_inertia(joints[place].kind.turns)
             if inertia is not None:
                 joints[place] = replace(joints[place], rotor_inertia=inertia)
         return robot if joints == list(robot.joints) else replace(robot, joints=tuple(joints))

@@ -57,7 +57,7 @@ def preparation(robot: Robot, costs: CostModel) -> tuple[list[float], float]:
 
 def newton_euler(robot: Robot, costs: CostModel) -> list[Machine]:
     """Return Newton-Euler for any arm of these joints on one processor, and customised on one, on many, and piped."""
-    general = costs.serial(general_graph(tuple(joint.revolute for joint in robot.joints)))
+    general = costs.serial(general_graph(tuple(joint.kind.turns for joint in robot.joints)))
     tasks = tasks_of_graph(trace_torques(robot), costs.of_graph())
     return [
         Machine("Newton-Euler general, serial", "word", 1, general, general, 1),
@@ -80,7 +80,7 @@ def luh_lin(robot: Robot, costs: CostModel) -> Machine:
 
 def speculative(robot: Robot, costs: CostModel) -> list[Machine]:
     """Return Binder and Herzog's and Hamilton's machines: ages on the recursion of LAT Table 2, for either joint."""
-    found, kinds = [], [joint.kind for joint in robot.joints]
+    found, kinds = [], [joint.kind.name for joint in robot.joints]
     for name, method, graphs in (
         ("Binder/Herzog", BINDER_HERZOG, link_graphs(robot)),
         ("Hamilton new", NEW, list(variable_graphs(robot).values())),
@@ -95,7 +95,7 @@ def speculative(robot: Robot, costs: CostModel) -> list[Machine]:
 
 def lathrop(robot: Robot, costs: CostModel) -> list[Machine]:
     """Return his linear and logarithmic machines and their systolic forms, which have the same processors."""
-    revolute = [joint.revolute for joint in robot.joints]
+    revolute = [joint.kind.turns for joint in robot.joints]
     _, longest = preparation(robot, costs)
     drive = costs.addition if any(joint.rotor_inertia for joint in robot.joints) else 0.0
     found = []
@@ -117,7 +117,7 @@ def lathrop(robot: Robot, costs: CostModel) -> list[Machine]:
 def fijany(robot: Robot, costs: CostModel) -> list[Machine]:
     """Return the triangular array computing A·q̈ + b, data-driven, with free hops and with hops that cost."""
     names = ("Fijany array", "Fijany array, hops charged")
-    if not all(joint.revolute for joint in robot.joints):
+    if not all(joint.kind.turns for joint in robot.joints):
         return [unsupported(name, "word", "revolute joints only") for name in names]
     state = np.linspace(0.3, 1.1, robot.degrees_of_freedom)  # counts do not depend on it
     found = []

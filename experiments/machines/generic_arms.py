@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from bddtorque.base.plain import Matrix, matrix, vector
+from bddtorque.robots.joint_kinds import Revolute
 from bddtorque.robots.parts import Frame, Joint, Link
 from bddtorque.robots.robot import Robot
 
@@ -18,7 +19,7 @@ def generic_arm(n: int, seed: int = 0) -> Robot:
     joints, links = [], []
     before = Frame()
     for j in range(1, n + 1):
-        joints.append(Joint(f"joint {j}", "revolute", before.rotation, before.translation))
+        joints.append(Joint(f"joint {j}", Revolute(), before.rotation, before.translation))
         twist = random.uniform(0.3, 1.2) * random.choice([-1, 1])
         before = Frame(_about_x(twist), vector((random.uniform(0.2, 0.4), 0.0, random.uniform(0.1, 0.2)), "link"))
         links.append(_body(f"link {j}", random))

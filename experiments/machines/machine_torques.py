@@ -130,7 +130,7 @@ class _Truth:
 def torque_runs(robot: Robot, position_bits: int) -> Mapping[str, Callable[[Floats, Floats, Floats], Floats]]:
     """Return what runs each machine on states (N, n), by its name or the first part of it."""
     robot.require_serial("a comparison of machines")
-    revolute = [joint.revolute for joint in robot.joints]
+    revolute = [joint.kind.turns for joint in robot.joints]
     linear, logarithmic = (
         linear_program(revolute, end_to_end=True),
         logarithmic_program(revolute, end_to_end=True),
@@ -170,7 +170,7 @@ def torque_runs(robot: Robot, position_bits: int) -> Mapping[str, Callable[[Floa
         return piped
 
     def speculative(method: Method) -> Callable[[Floats, Floats, Floats], Floats]:
-        loops = iterations_to_exact(LATHROP, method, [joint.kind for joint in robot.joints])
+        loops = iterations_to_exact(LATHROP, method, [joint.kind.name for joint in robot.joints])
 
         def settled(q: Floats, qd: Floats, qdd: Floats) -> Floats:
             """Hold every state for as many loops as old data live; what is read first is of the state before."""

@@ -72,7 +72,7 @@ def _largest_torques(robot, ranges, rng):
     for quantity in ("position", "velocity", "acceleration"):
         low, high = np.array(ranges[quantity]).T
         if quantity == "position":
-            turning = [joint.revolute for joint in robot.joints]
+            turning = [joint.kind.turns for joint in robot.joints]
             low, high = np.where(turning, -np.pi, low), np.where(turning, np.pi, high)
         states.append(rng.uniform(low, high, (300, len(low))))
     return np.maximum(np.abs(bt.inverse_dynamics(robot, *states)).max(axis=0), 1e-3)

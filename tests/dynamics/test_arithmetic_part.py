@@ -75,7 +75,7 @@ def farthest(origin: Origin, seed: int) -> tuple[np.ndarray, np.ndarray]:
         found = np.maximum(found, [float(each) for each in apart])
     angle, word = Argument("angle", 16), Argument("word", 16, Fraction(3, 1 << 15))
     arguments = {f"{kind}{i + 1}": word for kind in ("q", "qd", "qdd") for i in range(n)}
-    arguments |= {f"q{i + 1}": angle for i, joint in enumerate(robot.joints) if joint.revolute}
+    arguments |= {f"q{i + 1}": angle for i, joint in enumerate(robot.joints) if joint.kind.turns}
     return found, origin.errors(arguments, [3.0] * n)
 
 
@@ -135,7 +135,7 @@ def test_the_bound_of_serial_arms_is_far_below_a_unit() -> None:
 
 
 def test_followers_that_cannot_be_compiled() -> None:
-    joint, body = Joint("a", "revolute"), Link("l", 1.0)
-    follower = Follower(replace(joint, name="b", kind="prismatic", parent="a"), body, "a")
-    with pytest.raises(BddTorqueError, match=r"joint 'b' follows 'a': both must turn"):
+    joint, body = Joint("a", "prismatic"), Link("l", 1.0)
+    follower = Follower(replace(joint, name="b", kind="revolute", parent="a"), body, "a")
+    with pytest.raises(BddTorqueError, match=r"joint 'b' follows 'a': it must slide as its leader does"):
         refuse_uncompilable(Robot("r", (joint,), (body,), followers=(follower,)))

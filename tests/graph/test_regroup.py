@@ -38,7 +38,7 @@ TOLERANCE = 1e-10
 
 def regrouped_torques(robot: Robot, q: np.ndarray, qd: np.ndarray, qdd: np.ndarray) -> np.ndarray:
     chain, offset = regrouped(chain_of(robot))
-    assert not offset[~chain.revolute].any()
+    assert not offset[~chain.turns].any()
     return torques(chain, q + offset, qd, qdd)
 
 
@@ -154,7 +154,7 @@ def test_bodies_keep_their_base_parameters_only() -> None:
     chain, _ = regrouped(
         chain_of(random_robot(["revolute", "revolute", "prismatic", "revolute"], ["general"] * 4, seed=6))
     )
-    for body, turns in list(zip(chain.body, chain.revolute, strict=True))[1:]:
+    for body, turns in list(zip(chain.body, chain.turns, strict=True))[1:]:
         assert not (body[2:, 2:] if turns else body[:3, :3]).any()
         np.testing.assert_allclose(body, body.T, rtol=0, atol=1e-14)
     np.testing.assert_array_equal(chain.body[0][1:3, :3], 0.0)  # the first turns about one axis, and feels one moment

@@ -111,7 +111,7 @@ def test_processors_of_speculative_machines_compute_the_recursion(name: str) -> 
     """On values that are those of the serial recursion already, every processor computes the serial recursion."""
     robot = bt.load_robot(name)
     state = random_state(robot, 1)
-    program = linear_program([joint.revolute for joint in robot.joints], end_to_end=True)
+    program = linear_program([joint.kind.turns for joint in robot.joints], end_to_end=True)
     values = run(program, program_inputs(float_state(robot, *state)))
     inputs = {
         f"{kind}{j + 1}": each for kind, row in zip(("q", "qd", "qdd"), state[:, 0], strict=True) for j, each in

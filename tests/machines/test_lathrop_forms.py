@@ -115,7 +115,7 @@ def moving_base_torques(robot: bt.Robot, state: tuple[np.ndarray, ...], base: Ba
     model.gravity = pin.Motion.Zero()  # it is in the acceleration of the base
     parent = model.addJoint(0, pin.JointModelFreeFlyer(), pin.SE3.Identity(), "base")
     for joint, body in zip(robot.joints, robot.bodies, strict=True):
-        kind = pin.JointModelRZ() if joint.revolute else pin.JointModelPZ()
+        kind = pin.JointModelRZ() if joint.kind.turns else pin.JointModelPZ()
         parent = model.addJoint(
             parent, kind, pin.SE3(np.array(joint.rotation), np.array(joint.translation)), joint.name
         )
@@ -172,8 +172,8 @@ def test_what_intervals_mean(robot: bt.Robot, seed: int) -> None:
         else:
             axis = W[:, :, 2]
             rate = np.asarray(state.velocity[i - 1])[:, None]
-            w = w + axis * rate if robot.joints[i - 1].revolute else w
-            sliding = sliding if robot.joints[i - 1].revolute else sliding + axis * rate
+            w = w + axis * rate if robot.joints[i - 1].kind.turns else w
+            sliding = sliding if robot.joints[i - 1].kind.turns else sliding + axis * rate
         W = W @ rotation
         R = R + np.einsum("nij,nj->ni", W, p)
         turning = turning + np.cross(w, np.einsum("nij,nj->ni", W, p))

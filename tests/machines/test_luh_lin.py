@@ -19,7 +19,7 @@ from machines.lathrop.vector_program import Times
 @pytest.mark.parametrize("name", ["stanford", "puma560"])
 def test_what_the_subtasks_take_is_what_the_whole_graph_takes(name: str) -> None:
     robot = bt.load_robot(name)
-    kinds = tuple(joint.revolute for joint in robot.joints)
+    kinds = tuple(joint.kind.turns for joint in robot.joints)
     counted = sum(counted_operations(linear_program(kinds, True), robot, "general").values(), Counter())
     whole = general_graph(kinds).counts()
     assert counted["sums"] <= whole["sums"] and counted["products"] <= whole["products"]

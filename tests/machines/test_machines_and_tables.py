@@ -26,7 +26,7 @@ Torques = Callable[[np.ndarray, np.ndarray, np.ndarray], np.ndarray]
 def converged(robot: bt.Robot, method: Method, recursion: Recursion) -> Torques:
     """Return torques of a machine on old data that is left at each state until all its data are of that state."""
     machine = SpeculativeMachine(robot, method, recursion)
-    iterations = iterations_to_exact(recursion, method, [joint.kind for joint in robot.joints])
+    iterations = iterations_to_exact(recursion, method, [joint.kind.name for joint in robot.joints])
 
     def torques(q: np.ndarray, qd: np.ndarray, qdd: np.ndarray) -> np.ndarray:
         repeated = (np.repeat(each, iterations, axis=0) for each in (q, qd, qdd))
@@ -41,7 +41,7 @@ def machines(robot: bt.Robot) -> dict[str, Torques]:
         "Lathrop linear": lambda *state: lathrop_torques(robot, *state),
         "Lathrop logarithmic": lambda *state: lathrop_torques(robot, *state, logarithmic_recursion),
     }
-    turning = all(joint.revolute for joint in robot.joints)
+    turning = all(joint.kind.turns for joint in robot.joints)
     for method in (BINDER_HERZOG, NEW):
         for recursion in (HAMILTON, LATHROP) if turning else (LATHROP,):
             found[f"{method.name} on {recursion.name}"] = converged(robot, method, recursion)

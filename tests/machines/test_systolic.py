@@ -31,7 +31,7 @@ def stream(robot: bt.Robot) -> tuple[list[dict], np.ndarray]:
 @pytest.mark.parametrize("name", ["puma560", "stanford"])
 def test_one_torque_set_every_interval(name: str, form: str, times: Times) -> None:
     robot = bt.load_robot(name)
-    kinds = [joint.revolute for joint in robot.joints]
+    kinds = [joint.kind.turns for joint in robot.joints]
     program = (linear_program if form == "linear" else logarithmic_program)(kinds, end_to_end=True)
     inputs, expected = stream(robot)
     machine = pipeline(program, times)

@@ -55,7 +55,7 @@ def test_no_output_moves_further_than_it_is_charged(robot: Robot, seed: int) -> 
     graph, rng = trace_torques(tilted(robot, 1e-6)), np.random.default_rng(seed)
     states, inputs = {}, {}
     for name in graph.input_names:
-        turns = name[1] != "d" and robot.joints[int(name[1:]) - 1].revolute
+        turns = name[1] != "d" and robot.joints[int(name[1:]) - 1].kind.turns
         if not turns:
             inputs[name] = Interval(-2.0, 3.0)
         states[name] = rng.uniform(-np.pi, np.pi, 300) if turns else rng.choice([-2.0, 3.0], 300)

@@ -41,7 +41,7 @@ def test_no_value_of_any_chain_leaves_its_range(robot, seed, limited):
     inputs, angles, states = {}, {}, {}
     for name in graph.input_names:
         joint = robot.joints[int(name.lstrip("qd")) - 1]
-        turns = name[1] != "d" and joint.revolute
+        turns = name[1] != "d" and joint.kind.turns
         if turns and not (limited and rng.random() < 0.8):
             states[name] = rng.uniform(-np.pi, np.pi, 500)
             continue

@@ -96,7 +96,7 @@ def by_pinocchio(model, words):
     if model.quantity == "law":
         error = values["q_desired"] - q
         for j, (joint, word) in enumerate(zip(robot.joints, model.formats.q, strict=True)):
-            if joint.revolute:
+            if joint.kind.turns:
                 error[:, j] = wrap(words["q_desired"][:, j] - words["q"][:, j], word.bits) * word.lsb * word.sign
         wanted = values["qdd_desired"] + np.array(GAINS["kv"]) * (values["qd_desired"] - values["qd"])
         return rnea(arm, q, values["qd"], wanted + GAINS["kp"] * error)

@@ -31,7 +31,7 @@ LARGE = [
 
 def compiled(robot: str, quantity: str, target: str, far: float, **options: Any) -> bt.Model:
     arm = ROBOTS[robot]
-    positions = [(-1.0, 2.0) if joint.revolute else (-far, far) for joint in arm.joints]
+    positions = [(-1.0, 2.0) if joint.kind.turns else (-far, far) for joint in arm.joints]
     motion = {"position": positions, "velocity": (-1.0, 2.0), "acceleration": 3.0}
     options = dict(list(motion.items())[: READS.get(quantity, 1)]) | {"bits": BITS[target]} | options
     if quantity == "law":

@@ -49,7 +49,7 @@ def small_robot(seed: int) -> Robot:
 
 def compiled(seed: int, quantity: str, target: str) -> bt.Model:
     robot = small_robot(seed)
-    slides = [joint.name for joint in robot.joints if not joint.revolute]
+    slides = [joint.name for joint in robot.joints if not joint.kind.turns]
     options: dict[str, Any] = {"bits": 10 if target == "float" else 4, "target": target}
     if target != "tables":
         options["accuracy"] = 2.0

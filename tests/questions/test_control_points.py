@@ -27,7 +27,7 @@ from bddtorque.proof.torque_boxes import WIDEST, TorqueSearch
 
 def _exact_torques(chain: Chain, q: Any, qd: Any, qdd: Any) -> np.ndarray:
     """Return the torques of a chain, with 40 digits."""
-    n = len(chain.revolute)
+    n = len(chain.turns)
     with mpmath.workdps(40):
         turned = [[turn(mpmath.mpf(each)) for each in q] for turn in (mpmath.sin, mpmath.cos)]
         tau, wrench = np.zeros(n, dtype=object), np.zeros((n, WRENCH), dtype=object)
@@ -52,7 +52,7 @@ def test_coefficients_are_the_torque(name: str) -> None:
 @pytest.mark.parametrize("name", ["stanford", "planar3r_b"])
 def test_samples_are_off_by_no_more_than_is_counted(name: str) -> None:
     robot = bt.load_robot(name)
-    revolute = [joint.revolute for joint in robot.joints]
+    revolute = [joint.kind.turns for joint in robot.joints]
     chain, n = chain_of(robot), len(revolute)
     floating, zero, unit = weightless(chain), np.zeros(n), np.eye(n)
     errors = sample_errors(robot, (1.0,) * n)

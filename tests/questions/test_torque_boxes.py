@@ -93,7 +93,7 @@ def test_boxes_are_sound(name: str) -> None:
             centre[n : 2 * n] = 0.0
         low, high = centre - radius, centre + radius
         for j in np.flatnonzero(rng.integers(0, 3, n) == 0):
-            if robot.joints[j].revolute:
+            if robot.joints[j].kind.turns:
                 low[j], high[j] = -math.pi, math.pi
         place, direction = int(rng.integers(n)), int(rng.choice([1, -1]))
         points = np.concatenate(

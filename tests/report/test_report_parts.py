@@ -159,7 +159,9 @@ def test_joints_at_one_place_share_a_label():
 def test_labels_are_in_the_frame_and_hide_neither_links_nor_each_other(data):
     robot = bt.load_robot(data.draw(st.sampled_from(builtin_names())))
     turns = st.floats(-3.0, 3.0)
-    labels, links = drawn(robot, [data.draw(turns if each.revolute else st.floats(0.05, 0.3)) for each in robot.joints])
+    labels, links = drawn(
+        robot, [data.draw(turns if each.kind.turns else st.floats(0.05, 0.3)) for each in robot.joints]
+    )
     lines = [((link[0], link[1]), (link[2], link[3]), LINK) for link in links]
     for text, x, y in labels:
         half = LETTER * len(text)
@@ -170,7 +172,7 @@ def test_labels_are_in_the_frame_and_hide_neither_links_nor_each_other(data):
 @pytest.mark.parametrize("name", builtin_names())
 def test_an_arm_fills_its_frame_and_stays_clear_of_it(name):
     robot = bt.load_robot(name)
-    q = [0.4 if joint.revolute else 0.1 for joint in robot.joints]
+    q = [0.4 if joint.kind.turns else 0.1 for joint in robot.joints]
     _, links = drawn(robot, q)
     right, down = np.abs(np.array(links).reshape(-1, 2)).max(axis=0)
     assert right <= HALF_WIDTH - ROOM + 0.1

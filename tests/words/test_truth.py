@@ -49,10 +49,10 @@ def true_torque(robot, q, qd, qdd):
 def check(make, robot, states, seed=0):
     """Compare the graph to be compiled, as it is, with the truth; return the largest error found and the charge."""
     origin, n = make(robot), robot.degrees_of_freedom
-    reach = np.where([joint.revolute for joint in robot.joints], np.pi, 2.5)
+    reach = np.where([joint.kind.turns for joint in robot.joints], np.pi, 2.5)
     arguments = {f"q{j + 1}": Argument("angle", 8) for j in range(n)}
     for j, joint in enumerate(robot.joints):
-        if not joint.revolute:
+        if not joint.kind.turns:
             arguments[f"q{j + 1}"] = Argument("word", 8, Fraction(2.5) / 128)
     arguments |= {f"qd{j + 1}": Argument("word", 8, Fraction(2, 128)) for j in range(n)}
     arguments |= {f"qdd{j + 1}": Argument("word", 8, Fraction(5, 128)) for j in range(n)}

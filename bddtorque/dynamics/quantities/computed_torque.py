@@ -61,7 +61,7 @@ class ComputedTorque(Quantity):
         """Return the differences of two angle words, which wrap."""
         made = []
         for j, joint in enumerate(robot.joints, 1):
-            if joint.revolute:
+            if joint.kind.turns:
                 word = arrays["q"][j - 1]
                 argument = Argument("word", word.bits, word.sign * Fraction(word.lsb))
                 made.append(Derived(error_name(j), ((f"q_desired{j}", 1), (f"q{j}", -1)), argument))
@@ -72,7 +72,7 @@ class ComputedTorque(Quantity):
         accelerations = []
         for j, (kp, kv) in enumerate(gains_of(arm.asked, arm.robot), 1):
             position: Any = arm.tracer.input(error_name(j))
-            if not arm.robot.joints[j - 1].revolute:
+            if not arm.robot.joints[j - 1].kind.turns:
                 position = arm.tracer.input(f"q_desired{j}") - arm.tracer.input(f"q{j}")
             velocity: Any = arm.tracer.input(f"qd_desired{j}") - arm.tracer.input(f"qd{j}")
             accelerations.append(arm.tracer.input(f"qdd_desired{j}") + velocity * Exact(kv) + position * Exact(kp))

@@ -22,7 +22,7 @@ def entry_labels(robot: Robot) -> list[str]:
 
 def entry_units(robot: Robot) -> list[str]:
     """Return the unit of each entry: m for a velocity per rad/s."""
-    return [("m" if joint.revolute else "") if row < 3 else "" for row in range(6) for joint in robot.joints]
+    return ["m" if joint.kind.turns and row < 3 else "" for row in range(6) for joint in robot.joints]
 
 
 class Jacobian(Quantity):
@@ -50,7 +50,7 @@ class Jacobian(Quantity):
         turning: list[list[float]] = [[] for _ in robot.joints]
         members = robot.members
         for i in robot.tip_path:
-            if members[i].joint.revolute:
+            if members[i].turns:
                 turning[members[i].drive].append(abs(members[i].multiplier))
         one = largest_entry(robot)  # its room covers the two roundings below
         angular = [Interval(-limit, limit) for limit in (math.fsum(factors) * one for factors in turning)]

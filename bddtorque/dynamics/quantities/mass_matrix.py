@@ -11,7 +11,7 @@ from bddtorque.dynamics.tracer import Number
 from bddtorque.robots.robot import Robot
 
 UNITS = {2: "kg·m²", 1: "kg·m", 0: "kg"}
-"""Of an entry, by how many of its two joints turn."""
+"""Of an entry, by how many of its two joints have angles as positions."""
 
 
 def upper_triangle(n: int) -> list[tuple[int, int]]:
@@ -26,7 +26,7 @@ def entry_labels(robot: Robot) -> list[str]:
 
 def entry_units(robot: Robot) -> list[str]:
     """Return the unit of each entry."""
-    turns = [joint.revolute for joint in robot.joints]
+    turns = [joint.kind.turns for joint in robot.joints]
     return [UNITS[turns[i] + turns[j]] for i, j in upper_triangle(len(turns))]
 
 

@@ -21,14 +21,14 @@ function placedJoints(robot, q) {
     let origin = add(carrier.origin, times(carrier.rotation, joint.translation));
     let rotation = product(carrier.rotation, joint.rotation);
     const fixed = { rotation, origin };
-    if (joint.revolute) {
+    if (joint.turns) {
       const [s, c] = [Math.sin(positions[j]), Math.cos(positions[j])];
       rotation = product(rotation, [[c, -s, 0], [s, c, 0], [0, 0, 1]]);
     } else {
       origin = add(origin, times(rotation, [0, 0, positions[j]]));
     }
     const moved = { rotation, origin };
-    joints.push({ fixed, moved, revolute: joint.revolute, start: carrier.origin, number: joint.drive + 1 });
+    joints.push({ fixed, moved, turns: joint.turns, start: carrier.origin, number: joint.drive + 1 });
   });
   if (!robot.serial) {
     const carriers = new Set(robot.joints.map((joint) => joint.parent));
@@ -87,7 +87,7 @@ function trueTorques(robot, positions, velocities, accelerations) {
     let [w, dw, a] = joint.parent < 0 ? [[0, 0, 0], [0, 0, 0], robot.base_acceleration] : motions[joint.parent];
     if (joint.parent >= 0) a = add(a, times(accelerationField(w, dw), joint.translation));
     [w, dw, a] = [w, dw, a].map((v) => transposedTimes(joint.rotation, v));
-    if (joint.revolute) {
+    if (joint.turns) {
       const [s, c] = [Math.sin(q[i]), Math.cos(q[i])];
       [w, dw, a] = [w, dw, a].map((v) => turned(v, -s, c));
       dw = [dw[0] + w[1] * qd[i], dw[1] - w[0] * qd[i], dw[2] + qdd[i]];
@@ -104,10 +104,10 @@ function trueTorques(robot, positions, velocities, accelerations) {
   for (let i = n - 1; i >= 0; i--) {
     const joint = robot.joints[i];
     let [force, moment] = wrenches[i];
-    const own = (joint.revolute ? moment[2] : force[2]) + joint.rotor * qdd[i] + friction(joint.friction, qd[i]);
+    const own = (joint.turns ? moment[2] : force[2]) + joint.rotor * qdd[i] + friction(joint.friction, qd[i]);
     torques[joint.drive] += joint.multiplier * own;
     if (joint.parent < 0) continue;
-    if (joint.revolute) {
+    if (joint.turns) {
       const [s, c] = [Math.sin(q[i]), Math.cos(q[i])];
       [force, moment] = [turned(force, s, c), turned(moment, s, c)];
     } else {

@@ -76,7 +76,7 @@ class LookUp:
 
 def grid_positions(joint: Joint, bits: int) -> Floats:
     """Return the 2^bits grid positions: a whole turn from 0 on, or from limit to limit, in rad or m."""
-    if joint.revolute:
+    if joint.kind.turns:
         return 2 * np.pi * np.arange(1 << bits) / (1 << bits)
     if not np.isfinite([joint.lower, joint.upper]).all():
         raise BddTorqueError(f"look-up: the sliding joint '{joint.name}' must have limits")
@@ -85,7 +85,7 @@ def grid_positions(joint: Joint, bits: int) -> Floats:
 
 def grid_index(joint: Joint, position: Floats, bits: int) -> npt.NDArray[np.int64]:
     """Return the nearest grid position's index for each position (N,)."""
-    if joint.revolute:
+    if joint.kind.turns:
         return np.rint(position * (1 << bits) / (2 * np.pi)).astype(np.int64) % (1 << bits)
     unit = (joint.upper - joint.lower) / ((1 << bits) - 1)
     return np.clip(np.rint((position - joint.lower) / unit), 0, (1 << bits) - 1).astype(np.int64)

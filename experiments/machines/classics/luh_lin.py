@@ -32,7 +32,7 @@ def joint_tasks(
     Durations are counts of sums and products weighted by `times`; what takes no operation takes no time. With
     `needed_only`, operations that no torque depends on are not counted.
     """
-    program = linear_program([joint.revolute for joint in robot.joints], end_to_end=True)
+    program = linear_program([joint.kind.turns for joint in robot.joints], end_to_end=True)
     counted = counted_operations(program, robot, count, needed_only)
     tasks = []
     for each in program:

@@ -30,7 +30,7 @@ Floats = npt.NDArray[np.float64]
 def impulse_responses(robot: Robot, method: Method, q: Any, recursion: Recursion = HAMILTON) -> Floats:
     """Return M_0, M_1, ..., shape (D, n, n), kg·m²: the torques d samples after a unit acceleration command."""
     n = robot.degrees_of_freedom
-    kinds = [joint.kind for joint in robot.joints]
+    kinds = [joint.kind.name for joint in robot.joints]
     length = iterations_to_exact(recursion, method, kinds)
     floating = robot.with_gravity((0.0, 0.0, 0.0))
     responses = np.empty((length, n, n))

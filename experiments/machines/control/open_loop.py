@@ -66,6 +66,6 @@ def torque_errors(robot: Robot, method: Method, motion: Motion, recursion: Recur
     """Return the torques of a method along a motion; the store starts with the serial values of the first sample."""
     machine, serial = SpeculativeMachine(robot, method, recursion), SpeculativeMachine(robot, SERIAL, recursion)
     machine.start(*(np.repeat(rows[:1], 3, axis=0) for rows in (motion.q, motion.qd, motion.qdd)))
-    filled = iterations_to_exact(recursion, method, [joint.kind for joint in robot.joints])
+    filled = iterations_to_exact(recursion, method, [joint.kind.name for joint in robot.joints])
     state = motion.q, motion.qd, motion.qdd
     return TorqueErrors(machine.step(*state), serial.step(*state), max(FEWEST_LEFT_OUT, filled))

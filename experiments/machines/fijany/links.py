@@ -43,7 +43,7 @@ class ArmConstants:
 def arm_constants(robot: Robot) -> ArmConstants:
     """Return the constants of an arm of revolute joints; its tip frame becomes frame n + 1, a payload joins link n."""
     for joint in robot.joints:
-        if not joint.revolute:
+        if not joint.kind.turns:
             raise BddTorqueError(
                 f"triangular array, robot '{robot.name}': every joint must be revolute, but '{joint.name}' is prismatic"
             )

@@ -53,7 +53,7 @@ def articulated_body(
     reciprocal: Callable[[Any], Any] = lambda d: 1.0 / d,
 ) -> list[Any]:
     """Return the accelerations (n,), rad/s², of a chain of revolute joints driven by tau, N·m."""
-    n = len(chain.revolute)
+    n = len(chain.turns)
     velocities, turns, wrench = _velocities(chain, sine, cosine, qd)
     hinges: list[Hinge] = []
     carried: ArticulatedBody | None = None
@@ -85,7 +85,7 @@ def _velocities(
     chain: Chain, sine: Sequence[Any], cosine: Sequence[Any], qd: Sequence[Any]
 ) -> tuple[list[Triple], list[tuple[Any, Any]], Any]:
     """Return w of every link, the x and y of (Rᵀ w) × z qd, and force and moment of velocities alone, (n, 6)."""
-    n = len(chain.revolute)
+    n = len(chain.turns)
     velocities, turns = [], []
     wrench = np.zeros((n, WRENCH), dtype=object)
     w: Triple = ZERO

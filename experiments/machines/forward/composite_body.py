@@ -16,7 +16,7 @@ from machines.vectors import Triple, add, cross, rows, scaled
 
 def composite_inertia(chain: Chain, sine: Sequence[Any], cosine: Sequence[Any]) -> list[list[Any]]:
     """Return A(Q) of a chain of revolute joints, kg·m², n rows of n; rotors on the diagonal."""
-    n = len(chain.revolute)
+    n = len(chain.turns)
     A: list[list[Any]] = [[0.0] * n for _ in range(n)]
     P, h, mass = rows(((0.0,) * 3,) * 3), (0.0, 0.0, 0.0), 0.0
     for i in range(n - 1, -1, -1):

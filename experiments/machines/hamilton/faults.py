@@ -16,11 +16,10 @@ import numpy as np
 
 from bddtorque.base.errors import BddTorqueError
 from bddtorque.evaluate.scheduling import list_schedule
-from bddtorque.robots.parts import Kind
 from bddtorque.robots.robot import Robot
 from machines.hamilton.hamilton_equations import HAMILTON
 from machines.hamilton.speculation_costs import Operations, total
-from machines.hamilton.speculation_equations import Recursion
+from machines.hamilton.speculation_equations import Kind, Recursion
 from machines.hamilton.speculation_machine import SpeculativeMachine, compute, read_torques, set_motion, shift
 from machines.hamilton.speculation_methods import Method, Place, Reading, dependences, places
 from machines.hamilton.speculation_program import Floats
@@ -89,7 +88,7 @@ class FaultyLoop:
     def __init__(self, robot: Robot, timetable: Timetable, costs: Mapping[Place, Operations], seed: int = 0) -> None:
         self.timetable, self.costs = timetable, costs
         self.recursion = HAMILTON
-        self.kinds = [joint.kind for joint in robot.joints]
+        self.kinds = [joint.kind.name for joint in robot.joints]
         timetable.check(self.recursion, self.kinds)
         self.machine = SpeculativeMachine(robot, timetable.method, self.recursion)
         self.random = np.random.default_rng(seed)

@@ -10,8 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from bddtorque.robots.parts import Kind
-from machines.hamilton.speculation_equations import Expression, Recursion, VectorOp
+from machines.hamilton.speculation_equations import Expression, Kind, Recursion, VectorOp
 from machines.hamilton.speculation_methods import Method, Place, Reading, dependences, places
 
 

@@ -18,8 +18,9 @@ from enum import IntEnum
 from typing import Literal
 
 from bddtorque.base.errors import BddTorqueError
-from bddtorque.robots.parts import Kind
 
+Kind = str
+"""The name of a joint kind: revolute or prismatic."""
 OperandKind = Literal["neighbour", "own", "unboxed"]
 """Of another link; of the same link, in a box of HAM Table 1; of the same link, in no box."""
 

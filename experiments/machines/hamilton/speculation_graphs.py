@@ -63,7 +63,7 @@ class _Arm:
 
     def __init__(self, robot: Robot) -> None:
         self.robot = robot
-        self.program: Program = linear_program([joint.revolute for joint in robot.joints], end_to_end=True)
+        self.program: Program = linear_program([joint.kind.turns for joint in robot.joints], end_to_end=True)
         tracer, state = counted_state(robot, "customised")
         self.serial = run(self.program, program_inputs(state))
         torques = [self.serial[each.result] for each in self.program if each.step == "tau"]

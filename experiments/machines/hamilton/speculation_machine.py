@@ -197,7 +197,7 @@ class SpeculativeMachine:
 
     def __init__(self, robot: Robot, method: Method, recursion: Recursion) -> None:
         for joint in robot.joints:
-            recursion.of(joint.kind)
+            recursion.of(joint.kind.name)
         self.robot, self.method, self.recursion = robot, method, recursion
         self.arm, self.program = arm_of(robot), program_of(recursion)
         self.readings, self.serial = readings_of(recursion, method), readings_of(recursion, SERIAL)

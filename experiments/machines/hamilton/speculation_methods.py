@@ -13,8 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import IntEnum
 
-from bddtorque.robots.parts import Kind
-from machines.hamilton.speculation_equations import Operand, Recursion
+from machines.hamilton.speculation_equations import Kind, Operand, Recursion
 
 
 class Reading(IntEnum):

@@ -7,9 +7,8 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from bddtorque.robots.parts import Kind
 from bddtorque.robots.robot import Robot
-from machines.hamilton.speculation_equations import CONSTANTS, SCALARS, Operand, Recursion, VectorOp
+from machines.hamilton.speculation_equations import CONSTANTS, SCALARS, Kind, Operand, Recursion, VectorOp
 from machines.hamilton.speculation_methods import Method
 
 Floats = npt.NDArray[np.float64]
@@ -51,7 +50,7 @@ def arm_of(robot: Robot) -> Arm:
     joints, bodies = robot.joints, robot.bodies
     to_next = np.array([*(joint.translation for joint in joints[1:]), (0.0, 0.0, 0.0)])
     return Arm(
-        np.array([joint.revolute for joint in joints]),
+        np.array([joint.kind.turns for joint in joints]),
         np.array([joint.rotation for joint in joints], dtype=np.float64),
         to_next,
         np.array([body.centre_of_mass for body in bodies], dtype=np.float64),

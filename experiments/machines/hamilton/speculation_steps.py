@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from bddtorque.base.errors import BddTorqueError
-from bddtorque.robots.parts import Kind
-from machines.hamilton.speculation_equations import Recursion
+from machines.hamilton.speculation_equations import Kind, Recursion
 from machines.hamilton.speculation_methods import Method, Place, Reading, dependences, places
 
 

@@ -11,10 +11,9 @@ from dataclasses import dataclass
 
 from bddtorque.base.errors import BddTorqueError
 from bddtorque.evaluate.scheduling import Placement, Schedule, Task
-from bddtorque.robots.parts import Kind
 from machines.hamilton.hamilton_equations import HAMILTON
 from machines.hamilton.speculation_costs import Operations
-from machines.hamilton.speculation_equations import Recursion
+from machines.hamilton.speculation_equations import Kind, Recursion
 from machines.hamilton.speculation_methods import (
     BINDER_HERZOG,
     NEW,

@@ -105,7 +105,7 @@ def distal_arm(robot: Robot) -> DistalArm:
     translations = [np.array(joint.translation) for joint in joints] + [np.array(robot.tip.translation)]
     beyond = list(zip(bodies, rotations[1:], translations[1:], strict=True))
     return DistalArm(
-        tuple(joint.revolute for joint in joints),
+        tuple(joint.kind.turns for joint in joints),
         tuple(float_rows(E) for E in rotations),
         tuple(float_triple(t) for t in translations),
         tuple(body.mass for body in bodies),
