@@ -6,11 +6,13 @@ made of, and what its position means: words, units and drawings follow.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from bddtorque.base.errors import BddTorqueError, refusals_in
+from bddtorque.base.measures import measure
 from bddtorque.base.plain import choice
 from bddtorque.base.record import Record
 
@@ -96,7 +98,36 @@ class Prismatic(JointKind):
     aliases: ClassVar = {"urdf": ("prismatic",), "mujoco": ("slide",), "pinocchio": ("P", "PrismaticUnaligned")}
 
 
-JOINT_KINDS: dict[str, type[JointKind]] = {kind.name: kind for kind in (Revolute, Prismatic)}
+def _as_length(given: object, name: str) -> float:
+    return float(measure(given, name, "position", turns=False))
+
+
+@dataclass(frozen=True)
+class Screw(Revolute):
+    """Turns about its axis and slides along it, by `pitch` in m per turn; a left-handed one has a negative pitch.
+
+    Its drive gives the moment about the axis, and pitch/2π of the force along it.
+    """
+
+    name = "screw"
+    about = "turns about its axis and slides along it, by a fixed way per turn"
+    symbol = "H"
+    aliases: ClassVar = {"pinocchio": ("H", "HelicalUnaligned")}
+
+    pitch: Annotated[float, _as_length]
+
+    @property
+    def motions(self) -> tuple[Motion, ...]:
+        """A slide that carries what turns."""
+        return Motion(turns=False, factor=self.pitch / math.tau), Motion(turns=True)
+
+    @classmethod
+    def from_pinocchio(cls, joint: Any) -> JointKind:
+        """Return a screw of a pitch that pinocchio states in m per rad."""
+        return cls(float(joint.pitch) * math.tau)
+
+
+JOINT_KINDS: dict[str, type[JointKind]] = {kind.name: kind for kind in (Revolute, Prismatic, Screw)}
 """By name."""
 PURE: dict[bool, JointKind] = {True: Revolute(), False: Prismatic()}
 """The kinds of one motion, by whether it turns."""

@@ -21,7 +21,7 @@ from bddtorque.compiler.verify import verify
 from bddtorque.export.exporter import export_c
 from bddtorque.independent import check_bytes
 from bddtorque.model.model import from_bytes, to_bytes
-from bddtorque.plan.float_reference import run_float_plan
+from bddtorque.plan.reference import run_plan
 from bddtorque.robots import from_urdf
 from bddtorque.spec import JointSpec, Spec
 
@@ -84,7 +84,7 @@ def test_the_pose_of_a_follower(quantity: str) -> None:
     model = bt.compile(robot, quantity=quantity, target="float", bits=12, **QUICK)
     rng = np.random.default_rng(1)
     words = {f"q{j}": rng.integers(-2048, 2048, 200) for j in (1, 2, 3)}
-    found = np.stack(run_float_plan(model.plan, model.tables, words), 1)
+    found = np.stack(run_plan(model.plan, model.tables, words), 1)
     true = model.provenance.true_values(model.formats, words, model.plan.blocks)
     assert true is not None
     for k, (word, proved) in enumerate(zip(model.formats.results.values(), model.certificate.outputs, strict=True)):
@@ -119,7 +119,7 @@ def test_an_offset_moves_the_turn(tmp_path: Path) -> None:
     model = bt.compile(spec, **QUICK)
     q = np.array([[0.3, 0.2, 4.9], [0.3, 0.2, 0.1]])
     words = {f"q{j}": column for j, column in enumerate(model.formats.q.quantise(q).T, 1)}
-    found = np.stack(run_float_plan(model.plan, model.tables, words), axis=1)  # no code is generated for it
+    found = np.stack(run_plan(model.plan, model.tables, words), axis=1)  # no code is generated for it
     true = bt.gravity_torque(model.robot, q)
     for j, word in enumerate(model.formats["tau"]):
         assert np.abs(found[:, j] - word.units(true[:, j])).max() < 4
