@@ -300,9 +300,11 @@ class Evaluator:
         return found[:, 0].reshape(shape) if shape else int(found[0, 0])
 
     def output_words(self, **words: Any) -> Integers:
-        """Return all output words of a quantity side by side, shape (N, outputs), as C code and kernels return them."""
+        """Return all output words side by side, shape (N, outputs), as C code and kernels return them."""
+        if self._arrays is None and self._of_function:
+            return np.asarray(self.words(*words.values())).reshape(-1, 1)
         if self._arrays is None:
-            raise BddTorqueError(f"{self.model.name} has no named arrays: use torque_words or words")
+            return self.torque_words(**words)
         rows, _ = self._rows((), words, None)
         states, _ = state_words(self._formats, False, q=rows, qd=self._at_rest[0], qdd=self._at_rest[1])
         found = np.empty_like(states[0])
@@ -310,9 +312,11 @@ class Evaluator:
         return found[:, : sum(map(len, self._arrays.outputs))]
 
     def output_values(self, **values: Any) -> Floats:
-        """Return all outputs of a quantity at floats side by side, shape (N, outputs), in their units."""
+        """Return all outputs at floats side by side, shape (N, outputs), in their units."""
+        if self._arrays is None and self._of_function:
+            return np.asarray(self.value(*values.values())).reshape(-1, 1)
         if self._arrays is None:
-            raise BddTorqueError(f"{self.model.name} has no named arrays: use torque or value")
+            return self.torque(**values)
         rows, _ = self._rows((), values, np.dtype(np.float64))
         found, _ = self._run_values((rows,))
         return found[:, : sum(map(len, self._arrays.outputs))]

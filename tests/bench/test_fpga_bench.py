@@ -6,9 +6,9 @@ from verilog_tools import needs_iverilog, simulate
 
 import bddtorque as bt
 from bddtorque.base.errors import BddTorqueError
-from bddtorque.bench import fpga_tools
+from bddtorque.bench import fpga_bench
 from bddtorque.bench.fpga_bench import bench_fpga, straightforward_model
-from bddtorque.export import fpga_bench
+from bddtorque.export import fpga_tools
 from bddtorque.export.fpga_tools import DEVICES, build, find_tool, missing_tools
 from bddtorque.export.verilog_exporter import verilog_files
 
