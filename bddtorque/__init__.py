@@ -22,7 +22,11 @@ if TYPE_CHECKING:
     from bddtorque.dynamics.robot_trace import trace_torques
     from bddtorque.dynamics.terms import terms_of
     from bddtorque.evaluate.evaluator import Evaluator
-    from bddtorque.export import export_blif, export_c, export_one_bit, export_pla, export_verilog
+    from bddtorque.export.blif import export_blif
+    from bddtorque.export.exporter import export_c
+    from bddtorque.export.one_bit_exporter import export_one_bit
+    from bddtorque.export.pla import export_pla
+    from bddtorque.export.verilog_exporter import export_verilog
     from bddtorque.model.model import Model, load
     from bddtorque.proof.certificate import Certificate
     from bddtorque.questions.asking import ask
@@ -48,11 +52,11 @@ _HOME = {
     "compile": "compiler.compiling",
     "compile_function": "compiler.function_compiling",
     "compile_samples": "compiler.sample_compiling",
-    "export_blif": "export",
-    "export_c": "export",
-    "export_one_bit": "export",
-    "export_pla": "export",
-    "export_verilog": "export",
+    "export_blif": "export.blif",
+    "export_c": "export.exporter",
+    "export_one_bit": "export.one_bit_exporter",
+    "export_pla": "export.pla",
+    "export_verilog": "export.verilog_exporter",
     "forward_dynamics": "dynamics.matrices",
     "gravity_torque": "dynamics.matrices",
     "inverse_dynamics": "dynamics.batch",

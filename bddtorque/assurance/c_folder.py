@@ -18,7 +18,7 @@ from typing import Any
 
 from bddtorque.base.errors import BddTorqueError
 from bddtorque.export.c_call import MANIFEST
-from bddtorque.export.c_interface import Interface
+from bddtorque.export.c_signature import CSignature
 from bddtorque.export.exporter import CFiles, c_files
 from bddtorque.model.model import Model
 from bddtorque.plan.plan import Plan
@@ -60,7 +60,7 @@ class CFolder:
     plan: Plan
     exported: CFiles
     chip: Chip
-    interface: Interface
+    interface: CSignature
     term: str | None
     header: str
     source: str
@@ -120,7 +120,7 @@ def read_c_folder(model: Model, folder: str | Path, chip: str | None = None) -> 
     name = Path(source).name
     _compare(name, text, exported.files[source])
     _refuse_odd_lines(name, text)
-    interface = Interface.of(model, options["io"], profile.register)
+    interface = CSignature.of(model, options["io"], profile.register)
     return CFolder(model.plan, exported, profile, interface, options["term"], Path(header).name, name, text)
 
 

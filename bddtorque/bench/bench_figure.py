@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from bddtorque.bench.contenders import BASELINE
 from bddtorque.bench.timing import Report
 from bddtorque.sweeps.drawing import new_figure, save_figure
 
@@ -31,7 +30,8 @@ def bench_figure(reports: Sequence[Report]) -> Figure:
     for axes in list(panels.flat)[len(reports) :]:
         axes.set_axis_off()
     figure.suptitle(
-        f"Time of one state as a multiple of {BASELINE} (logarithmic; whiskers hold 80 % of rounds)", fontsize=11
+        f"Time of one state as a multiple of {reports[0].baseline} (logarithmic; whiskers hold 80 % of rounds)",
+        fontsize=11,
     )
     marks = [Patch(color=PROVED, label="words, proved"), Patch(color=FLOAT, label="float, nothing proved")]
     figure.legend(handles=marks, loc="outside lower center", ncols=2, frameon=False, fontsize=9)
@@ -56,7 +56,7 @@ def _panel(axes: Any, report: Report) -> None:
         label = f"{each.ratio:.2f} ×, {_shown(each.nanoseconds)}"
         axes.text(each.highest * 1.15, place, label, va="center", fontsize=7.5)
     bits = "/".join(map(str, dict.fromkeys(report.bits)))
-    axes.set_title(f"{report.robot}, {bits} bits, target {report.target} ({report.source})", fontsize=10)
+    axes.set_title(f"{report.name}, {bits} bits, target {report.target} ({report.source})", fontsize=10)
     for side in ("top", "right"):
         axes.spines[side].set_visible(False)
 

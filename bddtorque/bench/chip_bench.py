@@ -1,8 +1,8 @@
-"""Measure a model on emulated chips, beside what else could compute the same torques there.
+"""Measure a model on emulated chips, beside what else could compute the same outputs there.
 
-F is the recursion in float32 with a sine table (`float_baseline`). X is fixed point that is tuned, not proved: a plan
-in integers whose words are made coarser as long as the error that is found on random states stays below a unit. Both
-take the same words and make the same checks. Each is built at -Os and at -O2, and the faster one is shown.
+F is the same in float32 with a sine table (`float_baseline`). X is fixed point that is tuned, not proved: a plan in
+integers whose words are made coarser as long as the error that is found on random states stays below a unit. Both take
+the same words and make the same checks. Each is built at -Os and at -O2, and the faster one is shown.
 
 On a chip without a multiplier look-ups may win: there, tables and integers are both measured.
 """
@@ -20,20 +20,21 @@ import numpy.typing as npt
 
 from bddtorque.base.errors import BddTorqueError
 from bddtorque.base.interrupts import scratch_folder
+from bddtorque.bench.baseline import baseline_of
 from bddtorque.bench.emulation import measure, missing_tools
+from bddtorque.bench.float_baseline import float_files
+from bddtorque.bench.kernel_loops import by_word, random_states
 from bddtorque.compiler.compiling import finish_model
 from bddtorque.compiler.robot_draft import draft_of_robot
-from bddtorque.dynamics.batch import inverse_dynamics
 from bddtorque.export.c_call import MANIFEST, CCall
-from bddtorque.export.c_interface import Interface
+from bddtorque.export.c_signature import CSignature
 from bddtorque.export.c_source import ROM
 from bddtorque.export.exporter import c_files
-from bddtorque.export.float_baseline import float_files
+from bddtorque.model.applicability import applies
 from bddtorque.model.model import Model
 from bddtorque.plan.plan import Plan
 from bddtorque.spec.chips import Chip, chip_named
 from bddtorque.spec.spec import Spec
-from bddtorque.sweeps.states import random_words
 
 STATES = 200
 """Random states that cycles are counted on."""
@@ -46,16 +47,16 @@ COARSER = (1.5, 2.5, 4.0)
 """Proved errors, in units, that X is tried with."""
 BLOCK_BITS = (8, 10, 12, 14)
 """Input bits of a table, at most, that tables are tried with."""
-MOST_TIMES = 16
+MAX_ROWS_PER_BYTE = 16
 """Rows that tables may have for each byte of flash: lower forms take less, but hardly that much."""
 COMPARED = ("tables", "integer")
 UNTUNED: dict[str, Any] = {"target": "integer", "source": "auto", "products": "auto", "precision": None}
-Words = npt.NDArray[np.int64]
+States = Mapping[str, npt.NDArray[np.int64]]
 
 
 @dataclass(frozen=True)
 class ChipFigures:
-    """What one way to compute the torques takes on a chip."""
+    """What one way to compute the outputs takes on a chip."""
 
     # chip, way: which; the way is "bddtorque", "X" or "F", or "tables" or "integer" where that is
     # measured beside the model
@@ -81,30 +82,33 @@ class ChipFigures:
 
 
 def bench_chips(model: Model, chips: Sequence[str], count: int, seed: int, io: int = IO) -> Iterator[ChipFigures]:
-    """Yield the figures of a robot's model on each chip, and of the baselines, on `count` random states.
+    """Yield the figures of a model on each chip, and of the baselines, on `count` random states.
 
-    Raise `BddTorqueError` if a chip is unknown, or the tools of all of them are missing.
+    A function, which cannot be compiled anew for another target, stands beside F alone, and beside nothing if it is
+    known by its values alone. Raise `BddTorqueError` if a chip is unknown, or the tools of all of them are missing.
     """
-    model.require_torque("bench")
     if not chips:
         raise BddTorqueError("bench needs at least one chip")
     profiles = [chip_named(name) for name in chips]
     lacking = [problem for profile in profiles if (problem := missing_tools(profile))]
     if len(lacking) == len(profiles):
         raise BddTorqueError("; ".join(dict.fromkeys(lacking)))
-    states = random_words(model.formats, count, seed)
-    truth = true_units(model, states)
+    states = random_states(model, count, seed)
+    truth, baseline = true_units(model, states), baseline_of(model)
     for profile in profiles:
         if problem := missing_tools(profile):
             yield ChipFigures(profile.name, "bddtorque", problem=problem)
             continue
         yield _own(model, profile, states, truth, io)
-        if not profile.multiplier:
-            yield _other_target(model, profile, states, truth, io)
-        yield _tuned(model, profile.name, states, truth, io)
-        interface = Interface.of(model, io, profile.register)
-        files = float_files(model, interface, ROM)
-        files[MANIFEST] = json.dumps({"call": interface.call("baseline").to_plain()})
+        if applies(model, "planning anew"):
+            if not profile.multiplier:
+                yield _other_target(model, profile, states, truth, io)
+            yield _tuned(model, profile.name, states, truth, io)
+        if baseline is None:
+            continue
+        signature = CSignature.of(model, io, profile.register)
+        files = float_files(model, baseline, signature, ROM)
+        files[MANIFEST] = json.dumps({"call": signature.call("baseline").to_plain()})
         yield _measured("F", profile.name, files, states, truth)
 
 
@@ -115,7 +119,7 @@ def compare_targets(model: Model, chip: Chip) -> str:
     """
     if problem := missing_tools(chip):
         raise BddTorqueError(problem)
-    states = random_words(model.formats, STATES, 0)
+    states = random_states(model, STATES, 0)
     truth = true_units(model, states)
     own, other = _own(model, chip, states, truth, IO), _other_target(model, chip, states, truth, IO)
     return _better(model.plan.target, own, other)
@@ -154,17 +158,17 @@ def _better(target: str, own: ChipFigures, other: ChipFigures) -> str:
     return f"use {other.options}: {other.mean:,.0f} cycles and {other.flash:,} bytes ({target}: {beside})"
 
 
-def true_units(model: Model, words: Sequence[Words]) -> npt.NDArray[np.float64]:
-    """Return the torques of a robot at words (N, n) in units of their words, clamped to these."""
-    formats = model.formats
-    values = [kind.dequantise(each) for kind, each in zip(formats.inputs, words, strict=True)]
-    torques = np.asarray(inverse_dynamics(model.robot, *values))
-    units = [np.clip(word.units(torques[:, k]), word.lowest, word.highest) for k, word in enumerate(formats.tau)]
-    return np.stack(units, axis=1)
+def true_units(model: Model, states: States) -> npt.NDArray[np.float64]:
+    """Return the true outputs in units of their words, clamped to these; the words where nobody knows true outputs."""
+    units = model.true_units(by_word(model, states))
+    if units is None:
+        return model.evaluator().output_words(**states).astype(np.float64)
+    outputs = model.formats.results.values()
+    return np.clip(units, [word.lowest for word in outputs], [word.highest for word in outputs])
 
 
 def _measured(
-    way: str, chip: str, files: Mapping[str, str], states: Sequence[Words], truth: Any, expected: Any = None
+    way: str, chip: str, files: Mapping[str, str], states: States, truth: Any, expected: Any = None
 ) -> ChipFigures:
     """Build files at each level and return the figures of the fastest; words must be those `expected`."""
     found: list[ChipFigures] = []
@@ -175,7 +179,8 @@ def _measured(
         CCall.read(folder)
         for level in LEVELS:
             try:
-                run = measure(folder, chip, np.concatenate(states, axis=1), (level,))
+                rows = np.concatenate([each.reshape(len(each), -1) for each in states.values()], axis=1)
+                run = measure(folder, chip, rows, (level,))
             except BddTorqueError as reason:
                 problem = str(reason).replace(str(folder), way)
                 continue
@@ -188,17 +193,17 @@ def _measured(
     return min(found, key=lambda each: each.mean) if found else ChipFigures(chip, way, problem=problem)
 
 
-def _own(model: Model, chip: Chip, states: Sequence[Words], truth: Any, io: int) -> ChipFigures:
+def _own(model: Model, chip: Chip, states: States, truth: Any, io: int) -> ChipFigures:
     """Return the figures of a model as it is."""
     try:
         files = c_files(model, chip=chip.name, io=io, vectors=1).files
     except BddTorqueError as problem:
         return ChipFigures(chip.name, "bddtorque", problem=str(problem))
-    figures = _measured("bddtorque", chip.name, files, states, truth, model.torque_words(*states))
+    figures = _measured("bddtorque", chip.name, files, states, truth, model.evaluator().output_words(**states))
     return replace(figures, bound=max(model.certificate.bounds))
 
 
-def _other_target(model: Model, chip: Chip, states: Sequence[Words], truth: Any, io: int) -> ChipFigures:
+def _other_target(model: Model, chip: Chip, states: States, truth: Any, io: int) -> ChipFigures:
     """Return the figures of integers beside tables, or of the fastest tables beside integers, proved alike."""
     way = "tables" if not model.plan.made_of_tables else "integer"
     tried = [{"block_bits": bits} for bits in BLOCK_BITS] if way == "tables" else [{"chip": chip.name}]
@@ -207,12 +212,12 @@ def _other_target(model: Model, chip: Chip, states: Sequence[Words], truth: Any,
         try:
             changed: dict[str, Any] = {**UNTUNED, "target": way, "chip": None, **options}
             spec = replace(model.spec, **changed)
-            other = _quickly_compiled(spec, model, chip.flash * MOST_TIMES)
+            other = _quickly_compiled(spec, model, chip.flash * MAX_ROWS_PER_BYTE)
             files = c_files(other, chip=chip.name, io=io, vectors=1, flash=chip.flash).files
         except BddTorqueError as reason:
             problem = problem or str(reason)
             continue
-        figures = _measured(way, chip.name, files, states, truth, other.torque_words(*states))
+        figures = _measured(way, chip.name, files, states, truth, other.evaluator().output_words(**states))
         asked = " ".join(f"--{name.replace('_', '-')} {value}" for name, value in {"target": way, **options}.items())
         found.append(replace(figures, bound=max(other.certificate.bounds), options=asked))
     measured = [each for each in found if not each.problem]
@@ -230,9 +235,9 @@ def _quickly_compiled(spec: Spec, model: Model, most_rows: float = math.inf) -> 
     return finish_model(draft)
 
 
-def _tuned(model: Model, chip: str, states: Sequence[Words], truth: Any, io: int) -> ChipFigures:
+def _tuned(model: Model, chip: str, states: States, truth: Any, io: int) -> ChipFigures:
     """Return the figures of X: the coarsest words whose error on many random states stays below a unit."""
-    many = random_words(model.formats, TRIED, seed=1)
+    many = random_states(model, TRIED, seed=1)
     exact = true_units(model, many)
     best: tuple[float, Model] | None = None
     for accuracy in (1.0, *COARSER):
@@ -243,7 +248,7 @@ def _tuned(model: Model, chip: str, states: Sequence[Words], truth: Any, io: int
             if best is None:
                 return ChipFigures(chip, "X", problem=str(problem))
             break
-        error = float(np.abs(coarse.torque_words(*many) - exact).max())
+        error = float(np.abs(coarse.evaluator().output_words(**many) - exact).max())
         if error >= 1.0 and best is not None:
             break
         best = error, coarse

@@ -2,34 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 from importlib import import_module
 from typing import Any
 
-import numba
 import numpy as np
 import numpy.typing as npt
 
 from bddtorque.base.errors import BddTorqueError
 from bddtorque.base.workers import NoProgress, Progress
+from bddtorque.bench.baseline import baseline_of
+from bddtorque.bench.bench_options import TILE
 from bddtorque.bench.casadi_code import casadi_torques
-from bddtorque.bench.peers import PEERS, TABLE_BITS, TILE, peer, vector_peer
+from bddtorque.bench.kernel_loops import by_word, own_loop, random_states
+from bddtorque.bench.peers import PEERS, TABLE_BITS, peer, vector_peer
 from bddtorque.bench.table_sizes import Sizes, form_sizes, straight_sizes
-from bddtorque.dynamics.batch import inverse_dynamics
 from bddtorque.dynamics.graph import Op
-from bddtorque.dynamics.robot_trace import trace_torques
+from bddtorque.evaluate.code_writer import Straight
 from bddtorque.evaluate.float_straight import float_straight
 from bddtorque.evaluate.generated import plans_folder
-from bddtorque.evaluate.program import QUANTITIES
 from bddtorque.evaluate.straight import straight
+from bddtorque.model.applicability import applies
 from bddtorque.model.model import Model
-from bddtorque.plan.plan import Plan
 from bddtorque.plan.reference import run_plan
 from bddtorque.robots.parts import Link
 from bddtorque.robots.robot import Robot
-from bddtorque.sweeps.states import random_words
 
 Words = npt.NDArray[np.int64]
 
@@ -38,7 +37,9 @@ VECTOR_BASELINE = "float32, vector batch"
 PEER_NAMES = {"float64": "float64, libm", "polynomial": "float64, polynomial", "float32": BASELINE}
 CASADI = "CasADi's C, float64"
 OWN_LOOP = "words, a loop of your own"
-FLOATS = "torque, batch of floats"
+ONE = "words, one state at a time"
+FLOATS = "values, batch of floats"
+GENERAL = "general float64 code"
 FEW = 16
 """One state in so many is enough for contenders that take microseconds."""
 FOR_PYTHON = 64
@@ -47,7 +48,7 @@ FOR_PYTHON = 64
 
 @dataclass(frozen=True)
 class Contender:
-    """One way to have torques."""
+    """One way to have the outputs of a model."""
 
     name: str  # as it is shown
     run: Callable[[], Any]  # takes all its states once
@@ -55,7 +56,7 @@ class Contender:
     proved: bool  # whether what it returns is within a proved bound
     batch: bool = False  # whether it takes many states at once, in vector lanes
     sizes: Sizes | None = None  # of its tables, where it has any
-    tau: Words | None = None  # where it writes torque words, (N, n); else it returns them, if they are proved
+    out: Words | None = None  # where it writes output words, (N, outputs); else it returns them, if they are proved
 
 
 def contenders(model: Model, states: int, seed: int, progress: Progress | None = None) -> list[Contender]:
@@ -65,113 +66,121 @@ def contenders(model: Model, states: int, seed: int, progress: Progress | None =
     """
     if states < TILE or states % TILE:
         raise BddTorqueError(f"states must be a multiple of {TILE}, got {states}")
-    words = random_words(model.formats, states, seed)
+    words = random_states(model, states, seed)
     found = [*_own(model, words), *_float_peers(model, words)]
     expected, told = _expected(model, words), progress or NoProgress()
+    outputs = list(model.formats.results.values())
+    values = np.stack([word.dequantise(expected[:, k]) for k, word in enumerate(outputs)], axis=1)
     for each in found:
         told.advance(each.name, 1.0, False)
         returned = each.run()  # compiled, and in the cache
-        given = returned if each.tau is None else each.tau
-        wanted = expected if each.name != FLOATS else model.formats.tau.dequantise(expected)
+        given = returned if each.out is None else each.out
+        wanted = values if each.name == FLOATS else expected
         if each.proved and not np.array_equal(given, wanted[: each.states]):
             raise BddTorqueError(f"'{each.name}' gives other words than the plan: this is a bug, please report it")
     return found
 
 
-def _expected(model: Model, words: list[Words]) -> Words:
+def _expected(model: Model, words: Mapping[str, Words]) -> Words:
     """Return the words that every evaluator must give: by dense tables, or by the plain interpreter."""
     if model.plan.made_of_tables:
-        return np.asarray(model.evaluator("words", "dense").torque_words(*words))
-    inputs = {
-        f"{quantity}{joint + 1}": given[:, joint]
-        for quantity, given in zip(QUANTITIES, words, strict=True)
-        for joint in range(given.shape[1])
-    }
-    return np.stack(run_plan(model.plan, model.tables, inputs), axis=1)
+        return np.asarray(model.evaluator("words", "dense").output_words(**words))
+    return np.stack(run_plan(model.plan, model.tables, by_word(model, words)), axis=1)
 
 
-def _own(model: Model, words: list[Words]) -> Iterator[Contender]:
+def _own(model: Model, words: Mapping[str, Words]) -> Iterator[Contender]:
     """Give the model's own evaluators."""
-    states, joints = words[0].shape
-    evaluator, plan = model.evaluator("words", "straight"), model.plan
-    kernel, tau = evaluator.kernel, np.empty((states, joints), dtype=np.int64)
-    if plan.in_floats:
-        code = float_straight(plan, model.formats, model.tables, plans_folder())
-    else:
-        code = straight(plan, model.formats, model.tables, plans_folder())
+    given, plan = list(words.values()), model.plan
+    states, outputs = len(given[0]), len(model.formats.results)
+    evaluator = model.evaluator("words", "straight")
+    code = straight_code(model)
     sizes = straight_sizes(plan, code)
-    yield Contender("words, one state at a time", lambda: kernel(*words, tau), states, True, sizes=sizes, tau=tau)
-    called = np.empty_like(tau)
-    own = partial(own_loop(model.kernel()), *words, called)
-    yield Contender(OWN_LOOP, own, states, True, sizes=sizes if plan.in_floats else None, tau=called)
-    if code.unchecked is not None:
-        bare = np.empty_like(tau)
-        trusting = partial(code.unchecked, *words, bare, code.table)
-        yield Contender("words, one state, unchecked", trusting, states, True, sizes=sizes, tau=bare)
-    torque_words: Callable[..., Words] = evaluator.torque_words
-    columns = [np.asfortranarray(each) for each in words]
-    for name, given in (("words, batch in rows", words), ("words, batch in columns", columns)):
-        run = partial(torque_words, *given, out=np.empty_like(given[0]))
+
+    def out() -> Words:
+        return np.empty((states, outputs), dtype=np.int64)
+
+    def looped(name: str, run: Callable[..., Any], sizes: Sizes | None = sizes) -> Contender:
+        written = out()
+        return Contender(name, partial(run, *given, written), states, True, sizes=sizes, out=written)
+
+    loops_itself = applies(model, "torque calls")  # that kernel takes many states too
+    yield looped(ONE, evaluator.kernel if loops_itself else own_loop(model, evaluator.kernel))
+    yield looped(OWN_LOOP, own_loop(model, model.kernel()), sizes if plan.in_floats else None)
+    if plan.in_floats:
+        bare = evaluator.make_kernel(checked=False)
+        yield looped("words, one state, unchecked", bare if loops_itself else own_loop(model, bare))
+    columns = {name: np.asfortranarray(each) for name, each in words.items()}
+    for name, arrays in (("words, batch in rows", words), ("words, batch in columns", columns)):
+        run: Callable[[], Words] = partial(evaluator.output_words, **arrays)
+        if loops_itself:
+            run = partial(evaluator.torque_words, **arrays, out=np.empty_like(arrays["q"]))
         yield Contender(name, run, states, True, True, sizes)
-    floats = [kind.dequantise(each) for kind, each in zip(model.formats.inputs, words, strict=True)]
-    yield Contender(FLOATS, partial(evaluator.torque, *floats), states, True, True, sizes)
+    floats = {
+        array.name: array.dequantise(words[array.name].reshape(states, -1)).reshape(words[array.name].shape)
+        for array in model.formats.inputs
+    }
+    yield Contender(FLOATS, partial(evaluator.output_values, **floats), states, True, True, sizes)
     if not plan.made_of_tables:
         return
-    yield _tables_only(plan, model, words)
-    run = partial(model.evaluator("words", "dense").torque_words, *words)
+    if loops_itself:
+        yield _tables_only(model, given)
+    run = partial(model.evaluator("words", "dense").output_words, **words)
     yield Contender("program, dense tables", run, states, True, sizes=form_sizes(model, "dense"))
-    few = [each[: max(1, states // FEW)] for each in words]
-    run = partial(model.evaluator("bits").torque_words, *few)
-    yield Contender("bits, diagrams walked", run, len(few[0]), True, sizes=form_sizes(model, "lockstep"))
+    few = {name: each[: max(1, states // FEW)] for name, each in words.items()}
+    run = partial(model.evaluator("bits").output_words, **few)
+    yield Contender("bits, diagrams walked", run, max(1, states // FEW), True, sizes=form_sizes(model, "lockstep"))
 
 
-def own_loop(kernel: Any) -> Any:
-    """Return the loop that docs/getting-started.md has people write: one compiled call for each row."""
-
-    def loop(q: Words, qd: Words, qdd: Words, tau: Words) -> None:
-        for row in range(len(q)):
-            kernel(q[row], qd[row], qdd[row], tau[row])
-
-    return numba.njit(loop)
+def straight_code(model: Model, native: bool = True) -> Straight:
+    """Return the straight-line code of a model: where it is not `native`, nothing is multiplied."""
+    arm = model.runnable
+    if model.plan.in_floats:
+        return float_straight(arm.plan, arm.formats, arm.tables, plans_folder())
+    return straight(arm.plan, arm.formats, arm.tables, plans_folder(), native=native)
 
 
-def _tables_only(plan: Plan, model: Model, words: list[Words]) -> Contender:
+def _tables_only(model: Model, words: list[Words]) -> Contender:
     """Return straight-line code in which nothing is multiplied: look-ups, sums and shifts alone."""
     states, joints = words[0].shape
-    code = straight(plan, model.formats, model.tables, plans_folder(), native=False)
+    code = straight_code(model, native=False)
     tau, counts = np.empty((states, joints), dtype=np.int64), np.zeros((3, joints), dtype=np.int64)
     return Contender(
         "words, tables only",
         lambda: code.states(*words, tau, code.table, counts),
         states,
         True,
-        sizes=straight_sizes(plan, code, native=False),
-        tau=tau,
+        sizes=straight_sizes(model.plan, code, native=False),
+        out=tau,
     )
 
 
-def _float_peers(model: Model, words: list[Words]) -> Iterator[Contender]:
-    """Give the peers: float code for the one arm, and general float code."""
-    states, joints = words[0].shape
-    graph = trace_torques(model.robot)
-    turned = sum(node.op in (Op.SINE, Op.COSINE) for node in graph.nodes)
-    table = Sizes(turned * 4 << TABLE_BITS, turned * 4)
-    tau = np.empty((states, joints), dtype=np.int64)
-    for kind in PEERS:
-        run = partial(peer(graph, model.formats, kind), *words, tau)
-        yield Contender(PEER_NAMES[kind], run, states, False, sizes=table if kind == "float32" else None)
-    vector, size = vector_peer(graph, model.formats)
-    columns, torques = [np.ascontiguousarray(each.T) for each in words], np.empty((joints, states), dtype=np.int64)
-    scratch = np.empty(size, dtype=np.float32)
-    yield Contender(VECTOR_BASELINE, lambda: vector(*columns, torques, scratch), states, False, batch=True)
-    floats = [kind.dequantise(each) for kind, each in zip(model.formats.inputs, words, strict=True)]
-    yield Contender("generic Newton-Euler", lambda: inverse_dynamics(model.robot, *floats), states, False)
-    yield from _pinocchio(model, floats)
-    casadi = casadi_torques(model.robot)
-    if casadi is not None:
-        rows = [np.ascontiguousarray(each) for each in floats]
-        q, qd, qdd = rows
-        yield Contender(CASADI, partial(casadi, q, qd, qdd, np.empty_like(q)), states, False)
+def _float_peers(model: Model, words: Mapping[str, Words]) -> Iterator[Contender]:
+    """Give the peers: float code for the one function, and general float code."""
+    states, outputs = len(next(iter(words.values()))), len(model.formats.results)
+    columns = by_word(model, words)
+    baseline = baseline_of(model)
+    if baseline is not None:
+        graph, laws = baseline.graph, baseline.laws
+        turned = sum(node.op in (Op.SINE, Op.COSINE) for node in graph.nodes)
+        table = Sizes(turned * 4 << TABLE_BITS, turned * 4)
+        rows = [each.reshape(states, -1) for each in words.values()]
+        out = np.empty((states, outputs), dtype=np.int64)
+        for kind in PEERS:
+            run = partial(peer(graph, model.formats, kind, laws), *rows, out)
+            yield Contender(PEER_NAMES[kind], run, states, False, sizes=table if kind == "float32" else None)
+        vector, size = vector_peer(graph, model.formats, laws)
+        given, turned_out = [np.ascontiguousarray(each.T) for each in rows], np.empty((outputs, states), np.int64)
+        scratch = np.empty(size, dtype=np.float32)
+        yield Contender(VECTOR_BASELINE, lambda: vector(*given, turned_out, scratch), states, False, batch=True)
+    if model.true_values({name: each[:1] for name, each in columns.items()}) is not None:
+        yield Contender(GENERAL, partial(model.true_values, columns), states, False, batch=True)
+    if applies(model, "torque calls") and baseline is not None and not baseline.laws:  # these know of no friction
+        floats = [array.dequantise(each) for array, each in zip(model.formats.inputs, words.values(), strict=True)]
+        yield from _pinocchio(model, floats)
+        casadi = casadi_torques(model.robot)
+        if casadi is not None:
+            q, qd, qdd = (np.ascontiguousarray(each) for each in floats)
+            yield Contender(CASADI, partial(casadi, q, qd, qdd, np.empty_like(q)), states, False)
 
 
 def _pinocchio(model: Model, floats: list[npt.NDArray[np.float64]]) -> Iterator[Contender]:

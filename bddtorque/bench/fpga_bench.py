@@ -1,6 +1,6 @@
 """Measure a model on FPGAs: what Yosys and nextpnr make of its circuit, beside a straightforward one.
 
-The straightforward circuit computes the same torques within the same bound as one would write them down: one length for
+The straightforward circuit computes the same outputs within the same bound as one would write them down: one length for
 all words, the shortest that keeps the bound (chip ``uniform``), a multiplication for every product and every constant
 factor, whole tables, and every operation as soon as its operands are there.
 """
@@ -17,6 +17,7 @@ from bddtorque.compiler.compiling import finish_model
 from bddtorque.compiler.robot_draft import draft_of_robot
 from bddtorque.export.fpga_tools import Device, build, device_named, missing_tools
 from bddtorque.export.verilog_exporter import VerilogFiles, verilog_files
+from bddtorque.model.applicability import applies
 from bddtorque.model.model import Model
 
 AIMS = {"ice40": 130.0, "ecp5": 150.0, "ecp5-25": 150.0}
@@ -54,11 +55,10 @@ class FpgaFigures:
 def bench_fpga(
     model: Model, fpgas: Sequence[str], share: int | None = None, straightforward: bool = True, seed: int = 0
 ) -> Iterator[FpgaFigures]:
-    """Yield the figures of a robot's model on each device, and of the straightforward circuit.
+    """Yield the figures of a model on each device, and of the straightforward circuit if it can be planned anew.
 
     Raise `BddTorqueError` if a device is unknown, or the tools of all of them are missing.
     """
-    model.require_torque("bench")
     devices = [device_named(name) for name in fpgas]
     lacking = [problem for device in devices if (problem := missing_tools(device))]
     if len(lacking) == len(devices):
@@ -73,14 +73,14 @@ def bench_fpga(
         yield _measured(
             model, verilog_files(model, name="arm", dsp=dsp, share=shared, vectors=1), device, "bddtorque", seed
         )
-        if straightforward:
+        if straightforward and applies(model, "planning anew"):
             plain = plain or straightforward_model(model)
             files = verilog_files(plain, name="arm", vectors=1, plain=True)
             yield _measured(plain, files, device, "straightforward", seed)
 
 
 def straightforward_model(model: Model) -> Model:
-    """Return the same torques in words of one length."""
+    """Return the same quantity in words of one length."""
     spec = replace(model.spec, target="integer", chip="uniform", source="auto", products="auto", precision=None)
     return finish_model(draft_of_robot(spec, model.robot))
 

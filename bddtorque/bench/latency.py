@@ -12,7 +12,6 @@ import time
 from dataclasses import dataclass
 from typing import Any
 
-import numba
 import numpy as np
 import numpy.typing as npt
 from llvmlite import binding as llvm
@@ -22,13 +21,30 @@ from numba.extending import intrinsic
 
 from bddtorque.base.errors import BddTorqueError
 from bddtorque.base.jit import njit
+from bddtorque.bench.kernel_loops import compiled_loop, random_states
 from bddtorque.model.model import Model
-from bddtorque.sweeps.states import random_words
 
 FLUSHED = 64 << 20
 """Bytes walked between two calls, so that nothing of the tables is left in a cache: twice what large caches hold."""
 COLD_CALLS = 100
 STATES = 4096
+WARM = """\
+    for s in range(len(timed)):
+        {rows}
+        begin = stamp()
+        {call}
+        timed[s] = stamp() - begin
+"""
+COLD = """\
+    for s in range(len(timed)):
+        for line in range(0, len(walked), 8):
+            walked[line] += 1
+        {rows}
+        {touch}  # what comes from the encoders is at hand
+        begin = stamp()
+        {call}
+        timed[s] = stamp() - begin
+"""
 
 
 @dataclass(frozen=True)
@@ -68,40 +84,19 @@ def latency(model: Model, rounds: int = 20, seed: int = 0) -> Latency:
         raise BddTorqueError(f"latency can only be measured on an x86-64 processor, this is {platform.machine()}")
     llvm.initialize_native_asmparser()
     kernel = model.evaluator("words", "straight").kernel
-    words = random_words(model.formats, STATES, seed)
-    tau = np.empty(words[0].shape, dtype=np.int64)
+    given = [*random_states(model, STATES, seed).values(), np.empty((STATES, len(model.formats.results)), np.int64)]
     timed, walked = np.empty(STATES, dtype=np.int64), np.zeros(FLUSHED // 8, dtype=np.int64)
-
-    @numba.njit
-    def warm(q: Any, qd: Any, qdd: Any, tau: Any, timed: Any) -> None:
-        for state in range(len(timed)):
-            one, two, three, four = q[state], qd[state], qdd[state], tau[state]
-            begin = stamp()
-            kernel(one, two, three, four)
-            timed[state] = stamp() - begin
-
-    @numba.njit
-    def cold(q: Any, qd: Any, qdd: Any, tau: Any, timed: Any, walked: Any) -> None:
-        for state in range(len(timed)):
-            for line in range(0, len(walked), 8):
-                walked[line] += 1
-            one, two, three, four = q[state], qd[state], qdd[state], tau[state]
-            # what comes from the encoders is at hand
-            for joint in range(q.shape[1]):
-                four[joint] = one[joint] + two[joint] + three[joint]
-            begin = stamp()
-            kernel(one, two, three, four)
-            timed[state] = stamp() - begin
-
-    warm(*words, tau, timed)
+    warm = compiled_loop(model, WARM, ", timed", kernel=kernel, stamp=stamp)
+    cold = compiled_loop(model, COLD, ", timed, walked", kernel=kernel, stamp=stamp)
+    warm(*given, timed)
     nothing, per_stamp = _overhead(), _nanoseconds_per_stamp()
     runs = np.empty((rounds, STATES))
     for each in runs:
-        warm(*words, tau, timed)
+        warm(*given, timed)
         each[:] = np.maximum(timed - nothing, 0) * per_stamp
     cold_timed = timed[:COLD_CALLS]
-    cold(*words, tau, cold_timed[:1], walked)
-    cold(*words, tau, cold_timed, walked)
+    cold(*given, cold_timed[:1], walked)
+    cold(*given, cold_timed, walked)
     cold_ns = np.maximum(cold_timed - nothing, 0) * per_stamp
     return Latency(
         float(np.median(runs)),

@@ -36,7 +36,7 @@ def straight_sizes(plan: Plan, code: Straight, native: bool = True) -> Sizes:
 
 def form_sizes(model: Model, form: str) -> Sizes:
     """Return the sizes of a program whose blocks are in a form (``"chosen"``: each in its own)."""
-    forms = lower_blocks(form, model.tables, model.diagrams, model.spec.memory)
-    counts = look_ups(model.word_plan("a benchmark"), native=False)
+    forms = lower_blocks(form, model.tables, model.diagrams, model.memory)
+    counts = look_ups(model.plan, native=False)
     touched = sum(count * forms[block].loads * LOAD for block, count in counts.items())
     return Sizes(sum(each.bytes for each in forms), touched)

@@ -3,38 +3,38 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from bddtorque.base.errors import BddTorqueError
+from bddtorque.bench.bench_options import ChipBench, FpgaBench, MachineBench
 from bddtorque.cli import options as opt
 from bddtorque.cli.console import plain_table, show, write_json
 from bddtorque.cli.progress import COMPILE, ShownProgress
+from bddtorque.cli.record_options import options_of, record_of, refuse_unused
 
 if TYPE_CHECKING:
     from rich.table import Table
 
     from bddtorque.bench.chip_bench import ChipFigures
     from bddtorque.bench.fpga_bench import FpgaFigures
-    from bddtorque.bench.quantity_timing import QuantityReport
     from bddtorque.bench.timing import Report
     from bddtorque.model.model import Model
 
-TARGETS = ("float", "tables")
+COMPARED = ("float", "tables")
+"""Targets that a robot is compiled for where none is named."""
 
 
-@opt.takes(chosen=opt.CHOICES)
+RECORDS = [MachineBench, ChipBench, FpgaBench]
+
+
+@opt.takes(chosen=opt.CHOICES, how=options_of(*RECORDS))
 def bench_command(
     source_file: Annotated[
         str, typer.Argument(metavar="FILE|SPEC", show_default=False, help="A .bdt file, or what `compile` takes.")
     ],
-    states: Annotated[int, typer.Option(metavar="N", help="Random states of one round, a multiple of 64.")] = 25_600,
-    rounds: Annotated[int, typer.Option(metavar="N", help="Rounds; each runs every contender once.")] = 15,
-    seed: Annotated[int, typer.Option(metavar="N", help="The same seed gives the same states.")] = 0,
-    latency: Annotated[
-        bool, typer.Option("--latency", help="Also time single calls: worst, 99.9 %, and with empty caches.")
-    ] = False,
     chip: Annotated[
         str | None,
         typer.Option(metavar="NAMES", help="Count cycles on emulated chips instead: cortex-m0,avr,..."),
@@ -43,62 +43,71 @@ def bench_command(
         str | None,
         typer.Option(metavar="NAMES", help="Synthesise the circuit for FPGAs instead: ice40,ecp5,ecp5-25,xc7."),
     ] = None,
-    share: Annotated[
-        int | None, typer.Option(metavar="N", help="On FPGAs: let products take turns on N multipliers.")
-    ] = None,
-    io: Annotated[int, typer.Option("--io", metavar="BITS", help="On chips: pass words as int16_t or int32_t.")] = 32,
-    plot: opt.PlotOption = None,
     workers: opt.WorkersOption = None,
     no_cache: opt.NoCacheOption = False,
     as_json: opt.JsonOption = False,
     *,
     chosen: dict[str, Any],
+    how: dict[str, Any],
 ) -> None:
     """Measure the evaluators of a model beside float baselines on one core, as ratios from interleaved rounds.
 
     A robot is compiled for float and for tables, unless --target names one. Run it on an idle machine.
     """
-    if states < 64 or states % 64:
-        raise BddTorqueError(f"--states must be a multiple of 64, got {states}")
-    if rounds < 1:
-        raise BddTorqueError(f"--rounds must be at least 1, got {rounds}")
-    opt.check_outputs({"--plot": plot})
+    if chip is not None and fpga is not None:
+        raise BddTorqueError("--chip and --fpga are measured one at a time: leave one of them out")
+    asked = MachineBench if chip is None and fpga is None else ChipBench if fpga is None else FpgaBench
+    refuse_unused(how, [asked], RECORDS)
+    options = record_of(asked, how)
     if opt.is_compiled(source_file):
         opt.refuse_choices(source_file, chosen)
-    if chip is not None:
-        _bench_chips(source_file, [each.strip() for each in chip.split(",")], seed, io, chosen, workers, as_json)
-        return
-    if fpga is not None:
-        _bench_fpgas(source_file, [each.strip() for each in fpga.split(",")], share, seed, chosen, workers, as_json)
-        return
-    opt.refuse_flags({"share": share}, "can only be given with --fpga NAMES")
-    from bddtorque.bench.quantity_timing import measure_quantity
+    compiling = Compiling(source_file, chosen, no_cache, workers)
+    names = [name.strip() for name in (chip or fpga or "").split(",")]
+    match options:
+        case ChipBench():
+            _bench_chips(compiling, names, options, as_json)
+        case FpgaBench():
+            _bench_fpgas(compiling, names, options, as_json)
+        case MachineBench():
+            opt.check_outputs({"--plot": options.plot})
+            _bench_machine(compiling, options, as_json)
+
+
+@dataclass(frozen=True)
+class Compiling:
+    """What is measured: a file, or what is compiled first."""
+
+    source: str
+    chosen: dict[str, Any]
+    no_cache: bool
+    workers: int | None
+
+    def model(self, progress: ShownProgress, **choices: Any) -> Model:
+        """Return the model, compiled with some more choices."""
+        variant = {**self.chosen, **choices}
+        (made,) = opt.models(self.source, [variant], self.no_cache, progress, functions=True, workers=self.workers)
+        return made
+
+
+def _bench_machine(compiling: Compiling, options: MachineBench, as_json: bool) -> None:
+    """Print the speed of a model on this machine."""
     from bddtorque.bench.timing import machine, measure
 
-    variants = [{**chosen, "target": each} for each in ([chosen["target"]] if chosen["target"] else TARGETS)]
-    variants = variants[:1] if opt.is_compiled(source_file) else variants
-    found, quantities = [], []
+    target = compiling.chosen["target"]
+    targets: Sequence[str | None] = [target] if target or opt.is_compiled(compiling.source) else COMPARED
+    found = []
     with ShownProgress("bench", {**COMPILE, "preparing": 10.0, "timing": 20.0}, quiet=True) as progress:
-        for place, variant in enumerate(variants, 1):
-            name = source_file if len(variants) == 1 else f"target {variant['target']}"
-            progress.part(name, place, len(variants))
-            (model,) = opt.models(source_file, [variant], no_cache, progress, workers=workers)
-            if model.named_arrays is None:
-                found.append(measure(model, states, rounds, seed, latency, progress=progress))
-                continue
-            torques = {"plot": plot, "latency": latency or None}
-            opt.refuse_flags(torques, f"is for torques, not for {model.provenance.what}")
-            quantities.append(measure_quantity(model, states, rounds, seed))
-    if quantities:
-        _show_quantities(quantities, {"states": states, "rounds": rounds, "seed": seed}, as_json)
-        return
-    if plot is not None:
+        for place, each in enumerate(targets, 1):
+            progress.part(compiling.source if len(targets) == 1 else f"target {each}", place, len(targets))
+            model = compiling.model(progress, target=each)
+            found.append(measure(model, options.states, options.rounds, options.seed, options.latency, progress))
+    if options.plot is not None:
         from bddtorque.bench.bench_figure import draw
 
-        draw(found, plot)
+        draw(found, options.plot)
     if as_json:
-        plain = [each.to_plain() for each in found]
-        write_json({"machine": machine(), "states": states, "rounds": rounds, "seed": seed, "reports": plain})
+        said = {name: getattr(options, name) for name in ("states", "rounds", "seed")}
+        write_json({"machine": machine(), **said, "reports": [each.to_plain() for each in found]})
         return
     show(", ".join(f"{name} {value}" for name, value in machine().items()))
     for report in found:
@@ -107,55 +116,31 @@ def bench_command(
         show(_call_table(report))
         if report.latency is not None:
             show(_latency_table(report))
-    if plot is not None:
-        show(f"written: {plot}")
+    if options.plot is not None:
+        show(f"written: {options.plot}")
 
 
-def _show_quantities(found: list[QuantityReport], how: dict[str, int], as_json: bool) -> None:
-    """Print the speed of quantities other than torques."""
-    from bddtorque.bench.timing import machine
-
-    if as_json:
-        write_json({"machine": machine(), **how, "reports": [each.to_plain() for each in found]})
-        return
-    show(", ".join(f"{name} {value}" for name, value in machine().items()))
-    for report in found:
-        bits = "/".join(map(str, dict.fromkeys(report.bits)))
-        table = plain_table(
-            f"{report.robot}, {report.quantity}, {bits} bits, target {report.target}, source {report.source}: time of "
-            f"one state, as a ratio to float64 code for any robot, in batches; proved within {report.bound:.3f} units",
-            *("|", ">ns", ">ratio", ">spread"),
-        )
-        for each in report.calls:
-            row = (f"{each.nanoseconds:,.1f}", _ratio(each.ratio), f"{_ratio(each.lowest)}–{_ratio(each.highest)}")
-            table.add_row(each.name, *row)
-        show(table)
-
-
-def _bench_chips(
-    source: str, chips: list[str], seed: int, io: int, chosen: dict[str, Any], workers: int | None, as_json: bool
-) -> None:
-    """Print what a model takes on emulated chips; a robot in integers is compiled for each of them."""
+def _bench_chips(compiling: Compiling, chips: list[str], options: ChipBench, as_json: bool) -> None:
+    """Print what a model takes on emulated chips; a robot whose target plans for a chip is compiled for each."""
     from bddtorque.base.workers import step
     from bddtorque.bench.chip_bench import STATES, bench_chips, recommendations
 
-    if chosen["target"] == "integer":
-        groups = [([name], {**chosen, "chip": name}) for name in chips]
-    else:
-        groups = [(chips, chosen)]
+    groups: list[tuple[list[str], dict[str, Any]]] = [(chips, {})]
+    if _plans_for_chips(compiling.chosen["target"]):
+        groups = [([name], {"chip": name}) for name in chips]
     found = []
     with ShownProgress("bench", {**COMPILE, "emulating": 30.0}) as progress:
-        for place, (names, choice) in enumerate(groups, 1):
+        for place, (names, choices) in enumerate(groups, 1):
             progress.part(" and ".join(names), place, len(groups))
-            (model,) = opt.models(source, [choice], False, progress, workers=workers)
+            model = compiling.model(progress, **choices)
             with step(progress, f"emulating {', '.join(names)}", len(names)):
-                for each in bench_chips(model, names, STATES, seed, io):
+                for each in bench_chips(model, names, STATES, options.seed, options.io):
                     found.append((model, each))
                     progress.advance(f"{each.chip}, {each.way}", float(each.way == "F"), False)
     if as_json:
         figures = [{"target": model.plan.target, **each.to_plain()} for model, each in found]
         advice = recommendations(found)
-        plain = {"robot": found[0][0].name, "states": STATES, "seed": seed, "figures": figures}
+        plain = {"name": found[0][0].provenance.title, "states": STATES, "seed": options.seed, "figures": figures}
         write_json({**plain, "recommended": advice} if advice else plain)
         return
     show(chip_table(found[0][0], [each for _, each in found]))
@@ -166,15 +151,14 @@ def _bench_chips(
         show(f"{name}: {said}")
 
 
-def _bench_fpgas(
-    source: str,
-    fpgas: list[str],
-    share: int | None,
-    seed: int,
-    chosen: dict[str, Any],
-    workers: int | None,
-    as_json: bool,
-) -> None:
+def _plans_for_chips(target: str | None) -> bool:
+    """Whether a target plans for one chip rather than another."""
+    from bddtorque.targets import TARGETS
+
+    return target in TARGETS and "chip" in TARGETS[target].options
+
+
+def _bench_fpgas(compiling: Compiling, fpgas: list[str], options: FpgaBench, as_json: bool) -> None:
     """Print what a model takes on FPGAs; a robot is compiled in integers, for logic, unless told otherwise."""
     from bddtorque.base.workers import step
     from bddtorque.bench.fpga_bench import bench_fpga
@@ -182,18 +166,19 @@ def _bench_fpgas(
 
     for name in fpgas:  # before anything is compiled
         device_named(name)
-    target = chosen["target"] or "integer"
-    choice = {**chosen, "target": target, **({"chip": "fpga"} if target == "integer" else {})}
+    target = compiling.chosen["target"] or "integer"
+    choices = {"target": target, **({"chip": "fpga"} if _plans_for_chips(target) else {})}
     with ShownProgress("bench", {**COMPILE, "synthesising": 60.0}) as progress:
-        (model,) = opt.models(source, [choice], False, progress, workers=workers)
+        model = compiling.model(progress, **choices)
         found = []
         with step(progress, f"synthesising {model.name} for {', '.join(fpgas)}", len(fpgas)):
-            for each in bench_fpga(model, fpgas, share, seed=seed):
+            for each in bench_fpga(model, fpgas, options.share, seed=options.seed):
                 found.append(each)
                 progress.advance(f"{each.fpga}, {each.way}", 0.5, False)
     if as_json:
         figures = [each.to_plain() for each in found]
-        write_json({"robot": model.name, "target": model.plan.target, "seed": seed, "figures": figures})
+        said = {"name": model.provenance.title, "target": model.plan.target, "seed": options.seed}
+        write_json({**said, "figures": figures})
         return
     show(fpga_table(model, found))
     for each in found:
@@ -242,8 +227,8 @@ def fpga_table(model: Model, found: Sequence[FpgaFigures]) -> Table:
 
 
 def _title(model: Model) -> str:
-    bits = "/".join(map(str, dict.fromkeys(model.formats.tau.bits)))
-    return f"{model.name}, {bits} bits, target {model.plan.target}"
+    bits = "/".join(map(str, dict.fromkeys(word.bits for word in model.formats.results.values())))
+    return f"{model.provenance.title}, {bits} bits, target {model.plan.target}"
 
 
 def _timing_table(report: Report) -> Table:
@@ -251,8 +236,8 @@ def _timing_table(report: Report) -> Table:
 
     bits = "/".join(map(str, dict.fromkeys(report.bits)))
     table = plain_table(
-        f"{report.robot}, {bits} bits, target {report.target}, source {report.source}: time of one state, as a ratio "
-        "to float32 with a sine table and to the float32 vector batch; bytes of all tables, and those that one state "
+        f"{report.name}, {bits} bits, target {report.target}, source {report.source}: time of one state, as a ratio "
+        f"to {report.baseline} and to the float32 vector batch; bytes of all tables, and those that one state "
         f"reads; * proved within {report.bound:.3f} units",
         *("", ">ns", ">ratio", ">spread", ">vector", ">tables", ">reads"),
     )
@@ -274,7 +259,7 @@ def _ratio(ratio: float) -> str:
 
 
 def _call_table(report: Report) -> Table:
-    title = "From Python, one state: as a multiple of an empty compiled call with the same four arrays"
+    title = "From Python, one state: as a multiple of an empty compiled call with the same arrays"
     table = plain_table(title, "|", ">ns", ">ratio", ">spread")
     for each in report.calls:
         spread = f"{each.lowest:.2f} to {each.highest:.2f}"

@@ -310,9 +310,11 @@ class Evaluator:
         return found[:, : sum(map(len, self._arrays.outputs))]
 
     def output_values(self, **values: Any) -> Floats:
-        """Return all outputs of a quantity at floats side by side, shape (N, outputs), in their units."""
+        """Return all outputs at floats side by side, shape (N, outputs), in their units."""
+        if self._arrays is None and self._of_function:
+            return np.asarray(self.value(*values.values())).reshape(-1, 1)
         if self._arrays is None:
-            raise BddTorqueError(f"{self.model.name} has no named arrays: use torque or value")
+            return self.torque(**values)
         rows, _ = self._rows((), values, np.dtype(np.float64))
         found, _ = self._run_values((rows,))
         return found[:, : sum(map(len, self._arrays.outputs))]

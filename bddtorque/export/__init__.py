@@ -1,5 +1,7 @@
 """A compiled model as C99 source code for other processors, and as logic: `export_c`, `export_pla`, `export_blif`.
 
+export_options    how models are exported: one record per kind of export
+c_signature   how a function of words is called
 c_names   what robots and joints are called, made safe
 integer_ranges    how large every word can get
 c_text    numbers, arrays and lines as C writes them
@@ -26,20 +28,3 @@ one_bit_clocks    the counted machine, clock by clock
 one_bit_verilog, one_bit_testbench    cores and machine, and what tries them
 one_bit_exporter    `export_one_bit`
 """
-
-from bddtorque.export.blif import export_blif
-from bddtorque.export.exporter import Exported, export_c
-from bddtorque.export.one_bit_exporter import ExportedOneBit, export_one_bit
-from bddtorque.export.pla import export_pla
-from bddtorque.export.verilog_exporter import ExportedVerilog, export_verilog
-
-__all__ = [
-    "Exported",
-    "ExportedOneBit",
-    "ExportedVerilog",
-    "export_blif",
-    "export_c",
-    "export_one_bit",
-    "export_pla",
-    "export_verilog",
-]

@@ -16,6 +16,7 @@ from bddtorque.base.version import __version__
 from bddtorque.base.writing import write_whole
 from bddtorque.export.c_names import prefix_of, safe_names
 from bddtorque.export.netlist import MUX, MUX_INVERTED, NOT, XOR, ZERO, Netlist, Word, constant, unsigned
+from bddtorque.model.applicability import require
 from bddtorque.model.model import Model
 from bddtorque.plan.bdd import Diagram
 from bddtorque.plan.blocks import ProductBlock, SquareBlock, output_format
@@ -51,7 +52,8 @@ def export_blif(model: Model, path: str | PathLike[str]) -> int:
 
 def blif_text(model: Model) -> str:
     """Return the netlist of a model."""
-    plan, net = model.word_plan("a netlist"), Netlist()
+    require(model, "diagrams", "a netlist")
+    plan, net = model.plan, Netlist()
     places = {name: place for place, name in enumerate(model.formats.words)}
     inputs = sorted(plan.inputs, key=lambda wire: places[wire.name])
     of_function = model.provenance.kind == "function"

@@ -7,7 +7,6 @@ tested.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -32,7 +31,7 @@ from bddtorque.targets.tables.choosing import lower_blocks
 EXPORTED_FORMS = ("chosen", *WORD_FORMS, "bits", "ifs")
 """The forms a block can be exported in; ``chosen`` is for each block the one of least cost within the memory, ``ifs``
 the diagrams of form ``bits`` as code."""
-MOST_BYTES = 512 * 2**20
+MAX_BYTES = 512 * 2**20
 """Bytes of all arrays together: text of more is nothing that a compiler reads."""
 
 
@@ -64,9 +63,9 @@ def block_codes(model: Model, numbers: Sequence[int], form: str, memory: int, ch
     forms = lower_blocks(form, tables, diagrams, memory)
     codes = [_block(k, lowered, each, chip) for k, lowered, each in zip(numbers, forms, widths, strict=True)]
     size = sum(code.bytes for code in codes)
-    if size > MOST_BYTES:
+    if size > MAX_BYTES:
         raise BddTorqueError(
-            f"tables take {size:,} bytes in this form, but at most {MOST_BYTES:,} can be exported: try another form"
+            f"tables take {size:,} bytes in this form, but at most {MAX_BYTES:,} can be exported: try another form"
         )
     if chip.largest_tables and size > chip.largest_tables:
         fewer = "compile with fewer bits"
@@ -83,11 +82,10 @@ def _block(k: int, form: Form, widths: Sequence[int], chip: Chip) -> BlockCode:
     name = f"block_{k}"
     narrow = chip.register < 32 and sum(widths) <= 16 and isinstance(form, Dense | Folded)
     index = "uint16_t" if narrow else "uint32_t"
-    arrays, body = _code(name, form, index)
+    arrays, body = _code(name, form, index, chip.largest_array)
     reader = ""
-    if isinstance(form, Dense | Folded) and chip.largest_array and arrays[0].bytes > chip.largest_array:
+    if isinstance(form, Dense | Folded) and _is_cut(arrays[0], chip.largest_array):
         reader = f"{_reader(arrays[0], chip.largest_array, index)}\n"
-        body = [re.sub(rf"{arrays[0].name}\[([^\]]*)\]", rf"{arrays[0].name}(\1)", line) for line in body]
         arrays = _cut(arrays[0], chip.largest_array)
     for array in arrays:
         if chip.largest_array and array.bytes > chip.largest_array:
@@ -112,8 +110,12 @@ def _branches(k: int, form: Bits, widths: Sequence[int]) -> BlockCode:
         for bit in range(width)
     ]
     body = if_code(form, tests)
-    used = set(re.findall(r"\bx\d+\b", " ".join(body)))
-    unused = [f"(void){word};" for word in words if word not in used]
+    tested, low = set(form.positions[1:].tolist()), sum(widths)
+    unused = []
+    for word, width in zip(words, widths, strict=True):
+        low -= width
+        if tested.isdisjoint(range(low, low + width)):
+            unused.append(f"(void){word};")
     return BlockCode(k, "ifs", False, (), _function(k, words, [*body[:1], *unused, *body[1:]]))
 
 
@@ -135,14 +137,18 @@ def _index(words: Sequence[str], widths: Sequence[int]) -> list[str]:
     return terms
 
 
-def _code(name: str, form: Form, index: str) -> tuple[tuple[ConstantArray, ...], list[str]]:
-    """Return the arrays of a form and the statements that look a word up at `index`, a variable of that type."""
+def _code(name: str, form: Form, index: str, largest: int) -> tuple[tuple[ConstantArray, ...], list[str]]:
+    """Return the arrays of a form and the statements that look a word up at `index`, a variable of that type.
+
+    Words of a whole or a folded table beyond `largest` bytes are read by a function, since they are cut into pieces.
+    """
     match form:
         case Dense(values=values):
             words = constant_array(f"{name}_words", values)
-            return (words,), [f"return (int32_t){words.name}[index & {_mask(len(values).bit_length() - 1)}];"]
+            place = f"index & {_mask(len(values).bit_length() - 1)}"
+            return (words,), [f"return (int32_t){_read(words, place, largest)};"]
         case Folded():
-            return _folded(name, form, index)
+            return _folded(name, form, index, largest)
         case EdgeValued():
             return _edge_valued(name, form)
         case Bits():
@@ -153,6 +159,16 @@ def _code(name: str, form: Form, index: str) -> tuple[tuple[ConstantArray, ...],
 
 def _mask(bits: int) -> str:
     return unsigned((1 << bits) - 1)
+
+
+def _is_cut(array: ConstantArray, largest: int) -> bool:
+    """Whether an array is larger than a compiler takes; it takes any if `largest` is 0."""
+    return 0 < largest < array.bytes
+
+
+def _read(array: ConstantArray, place: str, largest: int) -> str:
+    """Return the word of an array at a place."""
+    return f"{array.name}({place})" if _is_cut(array, largest) else f"{array.name}[{place}]"
 
 
 def _cut(array: ConstantArray, largest: int) -> tuple[ConstantArray, ...]:
@@ -176,7 +192,7 @@ def _reader(array: ConstantArray, largest: int, index: str) -> str:
     return "\n".join([*lines, "    }", "    return word;", "}", ""])
 
 
-def _folded(name: str, form: Folded, index: str) -> tuple[tuple[ConstantArray, ...], list[str]]:
+def _folded(name: str, form: Folded, index: str, largest: int) -> tuple[tuple[ConstantArray, ...], list[str]]:
     """Fold each word of the index by the rules of `diagrams.forms.folded`; signs are decided without any product."""
     words = constant_array(f"{name}_words", form.values)
     rules = [tuple(map(int, rule)) for rule in form.rules]
@@ -204,7 +220,7 @@ def _folded(name: str, form: Folded, index: str) -> tuple[tuple[ConstantArray, .
                 lines += ["    negative = 1 - negative;"] if second < 0 else []
                 lines.append("}")
         lines.append(f"place = ({index})((place * {unsigned(length)}) + word);")
-    word = f"(int32_t){words.name}[place]"
+    word = f"(int32_t){_read(words, 'place', largest)}"
     lines += ["", f"return (negative != 0) ? -{word} : {word};" if signed else f"return {word};"]
     return (words,), lines
 

@@ -13,7 +13,7 @@ from fractions import Fraction
 import numpy as np
 
 from bddtorque.evaluate.float_code import MOST_TABLE_BITS
-from bddtorque.export.c_interface import Interface
+from bddtorque.export.c_signature import CSignature
 from bddtorque.export.c_steps import Steps, angle_sum
 from bddtorque.export.c_text import ConstantArray, integer, real
 from bddtorque.plan.plan import Plan
@@ -127,12 +127,12 @@ static inline {real} distance({real} a)
 """
 
 
-def float_steps(plan: Plan, inputs: Iterable[str], interface: Interface) -> Steps:
+def float_steps(plan: Plan, inputs: Iterable[str], signature: CSignature) -> Steps:
     """Return the statements of a plan in floats after those of its `inputs`, and all that they call and read."""
     code = _FloatSteps(plan)
     lines = [*inputs, *(line for k in plan.read for line in code.wire(k))]
-    cast = f"({interface.type})" if interface.bits < 32 else ""
-    lines += [f"    {interface.result}[{k}] = {cast}{code.output(k)};" for k in range(len(plan.outputs))]
+    cast = f"({signature.type})" if signature.bits < 32 else ""
+    lines += [f"    {signature.result}[{k}] = {cast}{code.output(k)};" for k in range(len(plan.outputs))]
     blocks = {wire.block for k in plan.read if isinstance(wire := plan.wires[k], Lookup)}
     single = plan.floats == SINGLE
     return Steps(

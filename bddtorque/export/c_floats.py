@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import math
 
+from bddtorque.export.c_signature import CSignature
 from bddtorque.export.c_text import real
-from bddtorque.model.model import Model
 from bddtorque.words.formats import LARGEST_TURNS, TURN, TURN_REST, Format
 
 SPLIT = 2.0**23
@@ -78,22 +78,22 @@ static double wrapped_turn(double x)
     return rest - ((double)half_away((x - rest) / TURN) * TURN_REST);
 }
 
-/* The words of n values; returns how many were out of range, or -1. */
-static int quantised(const double *x, const struct format *formats, int32_t *words)
+/* The words of some values; returns how many were out of range, or -1. */
+static int quantised(const double *x, const struct format *formats, int count, WORD *words)
 {
-    int joint;
+    int k;
     int outside = 0;
 
-    for (joint = 0; joint < JOINTS; joint++) {
-        const struct format *format = &formats[joint];
+    for (k = 0; k < count; k++) {
+        const struct format *format = &formats[k];
         const double most = (format->angle != 0) ? MOST_ANGLE : DBL_MAX;
         const double half = format->words / 2.0;
         double raw;
 
-        if (!((x[joint] >= -most) && (x[joint] <= most))) {
+        if (!((x[k] >= -most) && (x[k] <= most))) {
             return -1;
         }
-        raw = format->sign * (x[joint] - format->offset);
+        raw = format->sign * (x[k] - format->offset);
         if (format->angle != 0) {
             int64_t word = half_away((wrapped_turn(raw) / TURN) * format->words);
 
@@ -104,14 +104,14 @@ static int quantised(const double *x, const struct format *formats, int32_t *wor
             } else {
                 /* it is there */
             }
-            words[joint] = (int32_t)word;
+            words[k] = (WORD)word;
             outside += ((raw < format->low) || (raw > format->high)) ? 1 : 0;
         } else {
             double units = (raw - format->centre) / format->lsb;
 
             outside += ((units < (-half - 0.5)) || (units > (half - 0.5))) ? 1 : 0;
             units = (units < -half) ? -half : ((units > (half - 1.0)) ? (half - 1.0) : units);
-            words[joint] = (int32_t)half_away(units);
+            words[k] = (WORD)half_away(units);
         }
     }
     return outside;
@@ -119,49 +119,52 @@ static int quantised(const double *x, const struct format *formats, int32_t *wor
 """
 
 
-def floats_text(model: Model, prefix: str, kind: str) -> str:
-    """Return the C file of the float front end of a function whose words are of a C type."""
-    macro = prefix.upper()
+def floats_text(prefix: str, signature: CSignature) -> str:
+    """Return the C file of the float front end of a function of words."""
+    arrays = {**signature.arrays, signature.result: signature.outputs}
+    counts = {array: signature.count(prefix, array) for array in arrays}
     tables = "\n".join(
-        f"static const struct format {quantity}_formats[JOINTS] = {{\n"
-        + ",\n".join(_row(word) for word in getattr(model.formats, quantity))
-        + "\n};\n"
-        for quantity in ("q", "qd", "qdd", "tau")
+        f"static const struct format {array}_formats[{counts[array]}] = {{\n{rows}\n}};\n"
+        for array, formats in arrays.items()
+        for rows in [",\n".join(map(_row, formats))]
     )
     constants = {"TURN": TURN, "TURN_HIGH": TURN_HIGH, "TURN_LOW": TURN_LOW, "TURN_REST": TURN_REST}
     constants["MOST_ANGLE"] = LARGEST_TURNS * TURN
     defined = "\n".join(f"#define {name} {real(value)}" for name, value in constants.items())
+    held = "\n".join(f"    {signature.type} {array}_words[{count}];" for array, count in counts.items())
+    given, result = list(signature.arrays), signature.result
+    quantised = ",\n        ".join(
+        f"quantised({array}, {array}_formats, {counts[array]}, {array}_words)" for array in given
+    )
+    refused = " || ".join(f"(beyond[{k}] < 0)" for k in range(len(given)))
     return f"""\
 /* {prefix}_float.c: see {prefix}.h; written by bddtorque. To get the very words of bddtorque, compile it without
  * contracted multiply-adds (gcc, clang: -ffp-contract=off) and with float64 arithmetic (FLT_EVAL_METHOD 0). */
 #include "{prefix}.h"
 
-#define JOINTS {macro}_JOINTS
 {defined}
 
-{CODE.replace("int32_t *words", f"{kind} *words").replace("(int32_t)", f"({kind})")}
+{CODE.replace("WORD", signature.type)}
 {tables}
-int {prefix}_torque(const double q[JOINTS], const double qd[JOINTS], const double qdd[JOINTS], double tau[JOINTS])
+{signature.prototype(prefix, signature.float_function, "double")}
 {{
-    {kind} q_words[JOINTS];
-    {kind} qd_words[JOINTS];
-    {kind} qdd_words[JOINTS];
-    {kind} tau_words[JOINTS];
-    const int beyond[3] = {{
-        quantised(q, q_formats, q_words), quantised(qd, qd_formats, qd_words), quantised(qdd, qdd_formats, qdd_words)
+{held}
+    const int beyond[{len(given)}] = {{
+        {quantised}
     }};
-    int joint;
+    int k;
 
-    if ((beyond[0] < 0) || (beyond[1] < 0) || (beyond[2] < 0)) {{
+    if ({refused}) {{
         return -1;
     }}
-    (void){prefix}_torque_words(q_words, qd_words, qdd_words, tau_words);
-    for (joint = 0; joint < JOINTS; joint++) {{
-        const struct format *format = &tau_formats[joint];
+    (void){prefix}_{signature.function}({", ".join(f"{array}_words" for array in arrays)});
+    for (k = 0; k < {counts[result]}; k++) {{
+        const struct format *format = &{result}_formats[k];
+        const double raw = format->centre + ((double){result}_words[k] * format->lsb);
 
-        tau[joint] = (format->sign * (format->centre + ((double)tau_words[joint] * format->lsb))) + format->offset;
+        {result}[k] = (format->sign * raw) + format->offset;
     }}
-    return beyond[0] + beyond[1] + beyond[2];
+    return {" + ".join(f"beyond[{k}]" for k in range(len(given)))};
 }}
 """
 

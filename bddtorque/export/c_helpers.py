@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 
-from bddtorque.export.c_interface import Interface
+from bddtorque.export.c_signature import CSignature
 
 SHAPES = {
     "signed": """\
@@ -140,10 +140,10 @@ BDDTORQUE_INLINE int32_t floor32(uint32_t bits, int32_t unit)
 """
 
 
-def used_helpers(text: str, interface: Interface) -> str:
+def used_helpers(text: str, signature: CSignature) -> str:
     """Return the helpers that a text calls, and those that they call, in the order they stand above."""
-    helpers = HELPERS | {"clamp_words": HELPERS["clamp_words"].replace("WORD", interface.type)}
-    if interface.register < 32:
+    helpers = HELPERS | {"clamp_words": HELPERS["clamp_words"].replace("WORD", signature.type)}
+    if signature.register < 32:
         helpers["floor32"] = SMALL_FLOOR
     called: set[str] = set()
     among = text

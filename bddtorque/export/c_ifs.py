@@ -7,7 +7,7 @@ twice, so that no path carries a sign. Output bits share no code, since each con
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from itertools import pairwise
 
 import numpy as np
@@ -18,7 +18,7 @@ from bddtorque.base.jit import njit
 from bddtorque.plan.forms import Bits
 from bddtorque.plan.table import Int32Array
 
-MOST_TESTS = 50_000
+MAX_TESTS = 50_000
 """Tests of all blocks together: gcc takes a minute or two for so many, and the flash of a small chip ends before."""
 BYTES_A_TEST = 9
 """Of object code, as an estimate: gcc makes 6 to 7 on AVR, 7 to 9 in Thumb, 10 to 11 on x86-64."""
@@ -33,10 +33,10 @@ PRAGMA = """\
 def check_tests(forms: Sequence[Bits]) -> None:
     """Refuse blocks that would take too much code, and say how much."""
     tests = sum(int(reached_edges(form.successors, form.roots)[:, 2:].sum()) for form in forms)
-    if tests > MOST_TESTS:
+    if tests > MAX_TESTS:
         raise BddTorqueError(
             f"form 'ifs' would take {tests:,} tests, about {tests * BYTES_A_TEST:,} bytes of code, and at most "
-            f"{MOST_TESTS:,} tests can be exported: compile with fewer bits or a smaller block_bits, or use form 'bits'"
+            f"{MAX_TESTS:,} tests can be exported: compile with fewer bits or a smaller block_bits, or use form 'bits'"
         )
 
 
@@ -73,8 +73,7 @@ def if_code(form: Bits, tests: Sequence[str]) -> list[str]:
             lines.append(f"end_{bit - 1}:")
         waiting = False
         if root > 1:
-            body = list(_tests(form, bit, root, tests))
-            waiting = any(line.endswith(f"goto end_{bit};") for line in body)
+            body, waiting = _tests(form, bit, root, tests)
             lines += body
         if root:
             lines.append(f"word |= UINT32_C({bits});")
@@ -83,8 +82,11 @@ def if_code(form: Bits, tests: Sequence[str]) -> list[str]:
     return [*lines, "return signed32(word);" if form.signed else "return (int32_t)word;"]
 
 
-def _tests(form: Bits, bit: int, root: int, tests: Sequence[str]) -> Iterator[str]:
-    """Yield the tests of an output bit; what follows them sets the bit, and ``end_BIT`` comes after that."""
+def _tests(form: Bits, bit: int, root: int, tests: Sequence[str]) -> tuple[list[str], bool]:
+    """Return the tests of an output bit, and whether one jumps to its end.
+
+    What follows the tests sets the bit, and ``end_BIT`` comes after that.
+    """
     successors, positions = form.successors.tolist(), form.positions.tolist()
     order: list[int] = []
     seen, stack = {0, 1}, [root]
@@ -95,20 +97,20 @@ def _tests(form: Bits, bit: int, root: int, tests: Sequence[str]) -> Iterator[st
             order.append(edge)
             stack += [successors[edge | 1] ^ (edge & 1), successors[edge & ~1] ^ (edge & 1)]
     order.append(1)  # what is true falls out of the tests
-    lines: list[str] = []
+    branches: dict[int, list[tuple[str, int]]] = {}  # of each edge: conditions, and where they jump to
     for edge, following in pairwise(order):
         low, high = (successors[place] ^ (edge & 1) for place in (edge & ~1, edge | 1))
         test = tests[positions[edge >> 1]]
-        lines.append(f"{_label(bit, edge)}:")
         if high == following:
-            lines.append(f"if (!({test})) goto {_label(bit, low)};")
-            continue
-        lines.append(f"if ({test}) goto {_label(bit, high)};")
-        if low != following:
-            lines.append(f"goto {_label(bit, low)};")
-    lines.append(f"{_label(bit, 1)}:")
-    jumps = {line.rpartition("goto ")[2].removesuffix(";") for line in lines}
-    return (line for line in lines if not line.endswith(":") or line.removesuffix(":") in jumps)
+            branches[edge] = [(f"if (!({test})) ", low)]
+        else:
+            branches[edge] = [(f"if ({test}) ", high), *([("", low)] if low != following else [])]
+    jumps = {place for taken in branches.values() for _, place in taken}
+    lines: list[str] = []
+    for edge in order:
+        lines += [f"{_label(bit, edge)}:"] if edge in jumps else []
+        lines += [f"{test}goto {_label(bit, place)};" for test, place in branches.get(edge, ())]
+    return lines, 0 in jumps
 
 
 def _label(bit: int, edge: int) -> str:

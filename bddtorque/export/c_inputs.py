@@ -9,47 +9,47 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from itertools import groupby
 
-from bddtorque.export.c_interface import Interface
+from bddtorque.export.c_signature import CSignature
 from bddtorque.export.c_sums import Value
 from bddtorque.export.c_text import statement, unsigned
 from bddtorque.words.formats import Format, limits
 
 
-def take_inputs(interface: Interface, values: Mapping[str, Value]) -> Iterator[str]:
+def take_inputs(signature: CSignature, values: Mapping[str, Value]) -> Iterator[str]:
     """Yield the statements that take every input word; `values` are the variables of those that are read."""
     tested = {
         array: formats
-        for array, formats in interface.arrays.items()
-        if any(_clamped(word, interface) for word in formats)
+        for array, formats in signature.arrays.items()
+        if any(_clamped(word, signature) for word in formats)
     }
-    yield from _range_test(interface, tested) if tested else ()
-    for array, formats in interface.arrays.items():
+    yield from _range_test(signature, tested) if tested else ()
+    for array, formats in signature.arrays.items():
         given = f"given_{array}" if array in tested else array
         lines = [
             line
-            for place, (word, name) in enumerate(zip(formats, interface.names[array], strict=True))
-            for line in _input(f"{given}[{place}]", word, values.get(name), interface.register < 32)
+            for place, (word, name) in enumerate(zip(formats, signature.names[array], strict=True))
+            for line in _input(f"{given}[{place}]", word, values.get(name), signature.register < 32)
         ]
         yield from lines
         if not lines:
             yield f"    (void){given};"
 
 
-def _clamped(word: Format, interface: Interface) -> bool:
+def _clamped(word: Format, signature: CSignature) -> bool:
     """Return whether an argument can be beyond its word's ends."""
-    return word.kind == "range" and word.bits < interface.bits
+    return word.kind == "range" and word.bits < signature.bits
 
 
-def _range_test(interface: Interface, tested: Mapping[str, tuple[Format, ...]]) -> Iterator[str]:
+def _range_test(signature: CSignature, tested: Mapping[str, tuple[Format, ...]]) -> Iterator[str]:
     """Yield a test of all words that are to be clamped; where one is out of range, copies are taken in their place."""
     for array, formats in tested.items():
-        yield f"    {interface.type} held_{array}[{len(formats)}];"
-        yield f"    const {interface.type} *given_{array} = {array};"
+        yield f"    {signature.type} held_{array}[{len(formats)}];"
+        yield f"    const {signature.type} *given_{array} = {array};"
     sums: dict[int, list[str]] = {}
     for array, formats in tested.items():
         for place, word in enumerate(formats):
-            if _clamped(word, interface):
-                sums.setdefault(word.bits, []).append(raised(f"{array}[{place}]", word.bits, interface))
+            if _clamped(word, signature):
+                sums.setdefault(word.bits, []).append(raised(f"{array}[{place}]", word.bits, signature))
     tests = [
         f"{'| ' if k or place else ''}{'((' * (not place)}{each}{f') >> {bits}u)' * (place == len(among) - 1)}"
         for k, (bits, among) in enumerate(sums.items())
@@ -57,7 +57,7 @@ def _range_test(interface: Interface, tested: Mapping[str, tuple[Format, ...]]) 
     ]
     yield statement("if ((", tests, ") != 0u) { /* some word is out of range */")
     for array, formats in tested.items():
-        runs = [(word.bits if _clamped(word, interface) else 0, place) for place, word in enumerate(formats)]
+        runs = [(word.bits if _clamped(word, signature) else 0, place) for place, word in enumerate(formats)]
         for bits, places in ((bits, [place for _, place in run]) for bits, run in groupby(runs, lambda run: run[0])):
             first = places[0]
             if bits:
@@ -69,10 +69,10 @@ def _range_test(interface: Interface, tested: Mapping[str, tuple[Format, ...]]) 
     yield "    }"
 
 
-def raised(word: str, bits: int, interface: Interface) -> str:
+def raised(word: str, bits: int, signature: CSignature) -> str:
     """Return a word, moved so that it has no bits above its own if, and only if, it is in range."""
     half = unsigned(1 << (bits - 1))
-    if interface.bits == interface.register * 2 == 16:  # an 8-bit processor tests what it is given
+    if signature.bits == signature.register * 2 == 16:  # an 8-bit processor tests what it is given
         return f"(uint16_t)((uint16_t){word} + {half})"
     return f"((uint32_t){word} + {half})"
 

@@ -5,29 +5,25 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 
-from bddtorque.base.plain import choice
 from bddtorque.base.version import __version__
-from bddtorque.export.c_interface import Interface
-
-PACKAGES = ("arduino", "cmake", "platformio", "zephyr")
+from bddtorque.export.c_signature import CSignature
 
 
 def packaged(
-    package: str, files: Mapping[str, str], prefix: str, interface: Interface, libraries: str
+    package: str, files: Mapping[str, str], prefix: str, signature: CSignature, libraries: str
 ) -> dict[str, str]:
     """Return the files of a library from those of a plain export: sources in ``src/``, and an example."""
-    choice(package, PACKAGES, "package")
     sources = {f"src/{name}": text for name, text in files.items() if name.endswith((".c", ".h"))}
     selftest = sources.pop(f"src/{prefix}_selftest.c")
     if package == "arduino":
         return {
             "library.properties": _properties(prefix),
-            "keywords.txt": f"{prefix}_{interface.function}\tKEYWORD2\n",
+            "keywords.txt": f"{prefix}_{signature.function}\tKEYWORD2\n",
             **sources,
-            f"examples/{prefix}_words/{prefix}_words.ino": _sketch(prefix, interface),
+            f"examples/{prefix}_words/{prefix}_words.ino": _sketch(prefix, signature),
         }
     if package == "platformio":
-        return {"library.json": _platformio(prefix), **sources, "examples/main.c": _main(prefix, interface)}
+        return {"library.json": _platformio(prefix), **sources, "examples/main.c": _main(prefix, signature)}
     names = " ".join(name for name in sources if name.endswith(".c"))
     if package == "zephyr":
         return {
@@ -35,13 +31,13 @@ def packaged(
             "zephyr/Kconfig": _kconfig(prefix),
             "zephyr/CMakeLists.txt": _zephyr(prefix, [name for name in sources if name.endswith(".c")]),
             **sources,
-            "examples/main.c": _main(prefix, interface),
+            "examples/main.c": _main(prefix, signature),
         }
     return {
         "CMakeLists.txt": _cmake(prefix, names, libraries),
         **sources,
         f"tests/{prefix}_selftest.c": selftest,
-        "examples/main.c": _main(prefix, interface),
+        "examples/main.c": _main(prefix, signature),
     }
 
 
@@ -60,18 +56,18 @@ includes={prefix}.h
 """
 
 
-def _arrays(prefix: str, interface: Interface) -> tuple[str, str]:
+def _arrays(prefix: str, signature: CSignature) -> tuple[str, str]:
     """Return declarations of all arrays of a call, zeros but for the output, and the arguments."""
     declared = [
-        f"static const {interface.type} {array}[{interface.count(prefix, array)}] = {{0}};"
-        for array in interface.arrays
+        f"static const {signature.type} {array}[{signature.count(prefix, array)}] = {{0}};"
+        for array in signature.arrays
     ]
-    declared.append(f"static {interface.type} {interface.result}[{interface.count(prefix, interface.result)}];")
-    return "\n".join(declared), ", ".join([*interface.arrays, interface.result])
+    declared.append(f"static {signature.type} {signature.result}[{signature.count(prefix, signature.result)}];")
+    return "\n".join(declared), ", ".join([*signature.arrays, signature.result])
 
 
-def _sketch(prefix: str, interface: Interface) -> str:
-    declared, given = _arrays(prefix, interface)
+def _sketch(prefix: str, signature: CSignature) -> str:
+    declared, given = _arrays(prefix, signature)
     return f"""\
 /* Computes the words of one state, again and again, and prints them with the time that a call took. */
 #include <{prefix}.h>
@@ -86,11 +82,11 @@ void setup()
 void loop()
 {{
     const unsigned long begun = micros();
-    const int outside = {prefix}_{interface.function}({given});
+    const int outside = {prefix}_{signature.function}({given});
     const unsigned long taken = micros() - begun;
 
-    for (unsigned k = 0; k < sizeof {interface.result} / sizeof {interface.result}[0]; k++) {{
-        Serial.print({interface.result}[k]);
+    for (unsigned k = 0; k < sizeof {signature.result} / sizeof {signature.result}[0]; k++) {{
+        Serial.print({signature.result}[k]);
         Serial.print(' ');
     }}
     Serial.print(outside);
@@ -102,8 +98,8 @@ void loop()
 """
 
 
-def _main(prefix: str, interface: Interface) -> str:
-    declared, given = _arrays(prefix, interface)
+def _main(prefix: str, signature: CSignature) -> str:
+    declared, given = _arrays(prefix, signature)
     return f"""\
 /* Computes the words of one state; a debugger, or a loop of your own, looks at them. */
 #include "{prefix}.h"
@@ -112,7 +108,7 @@ def _main(prefix: str, interface: Interface) -> str:
 
 int main(void)
 {{
-    return {prefix}_{interface.function}({given});
+    return {prefix}_{signature.function}({given});
 }}
 """
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from bddtorque.export.c_blocks import BlockCode
 from bddtorque.export.c_helpers import limbs_function, used_helpers
 from bddtorque.export.c_ifs import PRAGMA
-from bddtorque.export.c_interface import Interface
+from bddtorque.export.c_signature import CSignature
 from bddtorque.export.c_steps import Steps
 
 ROM = """\
@@ -21,13 +21,13 @@ ROM = """\
 """
 
 
-def function_text(prefix: str, interface: Interface, lines: Sequence[str]) -> str:
+def function_text(prefix: str, signature: CSignature, lines: Sequence[str]) -> str:
     """Return the function."""
     body = "\n".join(lines)
-    return f"{interface.prototype(prefix)}\n{{\n    int outside = 0;\n{body}\n    return outside;\n}}\n"
+    return f"{signature.prototype(prefix)}\n{{\n    int outside = 0;\n{body}\n    return outside;\n}}\n"
 
 
-def source_text(prefix: str, function: str, steps: Steps, blocks: Sequence[BlockCode], interface: Interface) -> str:
+def source_text(prefix: str, function: str, steps: Steps, blocks: Sequence[BlockCode], signature: CSignature) -> str:
     """Return the C file."""
     tables = "\n".join(_block_text(block) for block in blocks)
     indices = {block.number: block.index for block in blocks}
@@ -37,7 +37,7 @@ def source_text(prefix: str, function: str, steps: Steps, blocks: Sequence[Block
     first = f'/* {prefix}.c: see {prefix}.h; written by bddtorque. */\n#include "{prefix}.h"\n'
     pragma = PRAGMA if any(block.form == "ifs" for block in blocks) else ""
     rom = ROM if steps.arrays or any(block.arrays for block in blocks) else ""
-    return "\n".join(part for part in (first, steps.preamble, pragma, rom, used_helpers(code, interface), code) if part)
+    return "\n".join(part for part in (first, steps.preamble, pragma, rom, used_helpers(code, signature), code) if part)
 
 
 def _block_text(block: BlockCode) -> str:

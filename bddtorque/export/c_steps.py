@@ -12,7 +12,7 @@ from functools import cached_property
 
 from bddtorque.base.errors import BddTorqueError
 from bddtorque.export.c_inputs import raised
-from bddtorque.export.c_interface import Interface
+from bddtorque.export.c_signature import CSignature
 from bddtorque.export.c_sums import SumWriter, Term, Value
 from bddtorque.export.c_text import ConstantArray, integer, statement
 from bddtorque.export.integer_ranges import check_products, known_ranges
@@ -99,7 +99,7 @@ class PlanSteps:
         wires = ((k, self.plan.wires[k]) for k in self.plan.read)
         return {wire.name: self.value(k) for k, wire in wires if isinstance(wire, Input)}
 
-    def steps(self, inputs: Iterable[str], interface: Interface) -> Steps:
+    def steps(self, inputs: Iterable[str], signature: CSignature) -> Steps:
         """Return the statements of the plan after those of its `inputs`."""
         lines = list(inputs)
         for k in self.plan.read:
@@ -107,8 +107,8 @@ class PlanSteps:
                 lines += self._wire(k)
         late: dict[int, list[int]] = {}
         for k, output in enumerate(self.plan.outputs):
-            lines += self._output(k, output, interface, late)
-        lines += _late_clamps(late, interface)
+            lines += self._output(k, output, signature, late)
+        lines += _late_clamps(late, signature)
         taken = [wire for k in self.plan.read if isinstance(wire := self.plan.wires[k], Product)]
         limbs = {wire.block: wire.limb_bits for wire in taken if wire.method == "limbs"}
         looked = [wire for k in self.plan.read if isinstance(wire := self.plan.wires[k], Lookup)]
@@ -154,8 +154,7 @@ class PlanSteps:
     ) -> list[str]:
         """Return the statements that keep a rounded sum in a variable."""
         before, draft = self.sums.sum(terms, constant, shift, reach, where)
-        bits = 64 if draft.first.startswith(("floor64", "signed64")) else 32
-        first = f"{declared}{self._cast(value, bits)}{draft.first}"
+        first = f"{declared}{self._cast(value, draft.bits)}{draft.first}"
         return [*(f"    {line}" for line in before), statement(first, draft.terms, f"{draft.last};")]
 
     def _index(self, block: int) -> str:
@@ -194,34 +193,33 @@ class PlanSteps:
                 half = f" + {integer(1 << wire.shift >> 1, 64, True)}" if wire.shift else ""
                 return [f"    {declared}{self._cast(value, 64)}floor64({call}{half}, {integer(1 << wire.shift, 64)});"]
 
-    def _output(self, k: int, output: Output, interface: Interface, late: dict[int, list[int]]) -> list[str]:
+    def _output(self, k: int, output: Output, signature: CSignature, late: dict[int, list[int]]) -> list[str]:
         """Return what keeps an output word; `late` gets those that are to be clamped together, by their bits."""
-        ends, kind, result = Range(output.low, output.high), interface.type, interface.result
+        ends, kind, result = Range(output.low, output.high), signature.type, signature.result
         if not ends.within(INT32):
             raise BddTorqueError(f"export, output {k} must have words of at most 32 bits")
         terms = [term for source, factor in output.parts for term in self._terms(source, factor)]
         start = Range(output.constant, output.constant)
         reach = sum((term.range for term in terms), start=start).rounded(output.shift)
         before, draft = self.sums.sum(terms, output.constant, output.shift, reach, f"output {k}")
-        bits = 64 if draft.first.startswith(("floor64", "signed64")) else 32
-        cast = f"({kind})" if bits == 64 or kind != "int32_t" else ""
-        kept = reach.within(word_range(interface.bits)) and ends == word_range(ends.bits)
+        cast = f"({kind})" if draft.bits > 32 or kind != "int32_t" else ""
+        kept = reach.within(word_range(signature.bits)) and ends == word_range(ends.bits)
         if kept and not reach.within(ends):
             late.setdefault(ends.bits, []).append(k)
         if kept or reach.within(ends):
             text = statement(f"{result}[{k}] = {cast}{draft.first}", draft.terms, f"{draft.last};")
         else:
-            low, high = (integer(end, bits) for end in ends)
-            first = f"{result}[{k}] = {cast}clamped{bits}({draft.first}"
+            low, high = (integer(end, draft.bits) for end in ends)
+            first = f"{result}[{k}] = {cast}clamped{draft.bits}({draft.first}"
             text = statement(first, draft.terms, f"{draft.last}, {low}, {high});")
         return [*(f"    {line}" for line in before), text]
 
 
-def _late_clamps(late: Mapping[int, Sequence[int]], interface: Interface) -> Iterator[str]:
+def _late_clamps(late: Mapping[int, Sequence[int]], signature: CSignature) -> Iterator[str]:
     """Yield tests of output words of the same bits together, and what clamps them."""
-    result = interface.result
+    result = signature.result
     for bits, places in late.items():
-        tests = [f"{'| ' * (k > 0)}{raised(f'{result}[{place}]', bits, interface)}" for k, place in enumerate(places)]
+        tests = [f"{'| ' * (k > 0)}{raised(f'{result}[{place}]', bits, signature)}" for k, place in enumerate(places)]
         yield statement("if (((", tests, f") >> {bits}u) != 0u) {{ /* some word is out of range */")
         together = list(places) == list(range(places[0], places[-1] + 1))
         for first, count in [(places[0], len(places))] if together else [(place, 1) for place in places]:

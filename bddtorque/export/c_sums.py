@@ -66,6 +66,7 @@ class Draft:
     first: str = ""
     terms: list[str] = field(default_factory=list)
     last: str = ""
+    bits: int = 32  # that the type of the expression has at most
 
 
 @dataclass(frozen=True)
@@ -303,7 +304,7 @@ class SumWriter:
 
     def _wide(self, terms: Sequence[Term], constant: int, shift: int) -> Draft:
         """Return the sum in 64 bits."""
-        draft = Draft(cost=self.costs.shift[2] + self.costs.add[2] + 2 * self.costs.constant)
+        draft = Draft(cost=self.costs.shift[2] + self.costs.add[2] + 2 * self.costs.constant, bits=64)
         texts = []
         for term in terms:
             size, values = abs(term.factor), list(term.values)

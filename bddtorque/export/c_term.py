@@ -18,11 +18,12 @@ from bddtorque.base.errors import BddTorqueError, nearest
 from bddtorque.base.version import __version__
 from bddtorque.export.c_call import CCall
 from bddtorque.export.c_header import word_meaning
-from bddtorque.export.c_interface import Interface
 from bddtorque.export.c_names import safe_unit
+from bddtorque.export.c_signature import CSignature
 from bddtorque.export.c_steps import PlanSteps, Steps
 from bddtorque.export.c_text import comment, filled
 from bddtorque.export.selftest import SEED
+from bddtorque.model.applicability import require
 from bddtorque.model.model import Model
 from bddtorque.plan.bound import compose_bounds, planned_facts
 from bddtorque.plan.plan import Plan
@@ -34,8 +35,6 @@ from bddtorque.sweeps.term_errors import TermSummands, term_summands
 from bddtorque.words.bounded import ROOM
 from bddtorque.words.formats import Format
 from bddtorque.words.integer_range import INT32, Range, word_range, wrap
-
-QUANTITIES = ("q", "qd", "qdd")
 
 
 @dataclass(frozen=True)
@@ -49,11 +48,7 @@ class TermFunction:
     @classmethod
     def of(cls, model: Model, name: str) -> TermFunction:
         """Return the term called `name`, such as J12, C1_22 or G1, or its first word alone, as G1.1; or refuse it."""
-        source = model.word_plan("a term alone").source
-        if source != "terms":
-            raise BddTorqueError(
-                f"term {name!r:.40}: a model of source '{source}' has no separate terms: compile it with source 'terms'"
-            )
+        require(model, "terms of torques", "a term alone")
         name, _, place = name.partition(".")
         terms = {term.name: term for term in term_summands(model) if term.motions}
         if name not in terms:
@@ -74,7 +69,7 @@ class TermFunction:
     @cached_property
     def output(self) -> Output:
         """The sum of the term's words: as fine as the torque's, or as fine as 32 bits allow."""
-        plan = self.model.word_plan("an export")
+        plan = self.model.plan
         whole = plan.outputs[self.summands.torque]
         start = Range(self.summands.constant, self.summands.constant)
         reach = sum((plan.range_of(wire) * factor for wire, factor in self.summands.parts), start=start)
@@ -96,7 +91,7 @@ class TermFunction:
     @cached_property
     def plan(self) -> Plan:
         """The plan of the term alone; wires and blocks keep their numbers."""
-        return replace(self.model.word_plan("an export"), outputs=(self.output,))
+        return replace(self.model.plan, outputs=(self.output,))
 
     @cached_property
     def inputs(self) -> dict[int, str]:
@@ -144,7 +139,7 @@ class TermFunction:
             taken = f"wrapped32((uint32_t){name}, {word.bits}u)" if k in arithmetic and word.bits < 32 else name
             kind = f"{'' if value.signed else 'u'}int{value.bits}_t"
             lines.append(f"    const {kind} {value.name} = ({kind}){taken};")
-        return steps.steps(lines, Interface(register=chip.register))
+        return steps.steps(lines, CSignature(register=chip.register))
 
     @property
     def result(self) -> str:

@@ -3,37 +3,34 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from bddtorque.base.errors import BddTorqueError
 from bddtorque.export.c_blocks import BlockCode, block_codes
 from bddtorque.export.c_call import CCall
 from bddtorque.export.c_float_steps import float_steps
 from bddtorque.export.c_floats import floats_text
 from bddtorque.export.c_header import header_text
 from bddtorque.export.c_inputs import take_inputs
-from bddtorque.export.c_interface import Interface
 from bddtorque.export.c_measuring import Measured, find_compiler, measure
 from bddtorque.export.c_names import prefix_of, safe_name
 from bddtorque.export.c_packages import packaged
+from bddtorque.export.c_signature import CSignature
 from bddtorque.export.c_source import function_text, makefile_text, source_text
 from bddtorque.export.c_steps import PlanSteps, Steps
 from bddtorque.export.c_sums import Value
 from bddtorque.export.c_term import TermFunction
+from bddtorque.export.export_options import COptions
 from bddtorque.export.flash_budget import check_flash, flash_of, within_flash
 from bddtorque.export.folder import check_folder, with_manifest, write_folder
-from bddtorque.export.selftest import check_exported, check_vectors, selftest_text
+from bddtorque.export.selftest import check_exported, selftest_text
 from bddtorque.model.model import Model
 from bddtorque.plan.wires import Input
 from bddtorque.spec.chips import Chip, chip_named
 from bddtorque.spec.resolve import ANY_CHIP
 from bddtorque.words.integer_range import word_range
-
-VECTORS = 256
-"""States of the self-test, unless told otherwise."""
 
 
 @dataclass(frozen=True)
@@ -104,7 +101,7 @@ def export_c(
     form: str = "chosen",
     flash: int | str | None = None,
     floats: bool = False,
-    vectors: int = VECTORS,
+    vectors: int = 256,
     force: bool = False,
     compiler: str | None = None,
     chip: str | None = None,
@@ -159,22 +156,14 @@ def export_c(
         The export is impossible; nothing was written.
     """
     check_exported(model)
+    options = COptions(
+        name=name, term=term, form=form, flash=flash, floats=floats, vectors=vectors, chip=chip, io=io, package=package
+    )
     profile = chip_of(model, chip)
     command = find_compiler(compiler, profile)
     target = Path(directory)
     check_folder(target.resolve(), force)
-    code = c_files(
-        model,
-        name=name,
-        term=term,
-        form=form,
-        flash=flash,
-        floats=floats,
-        vectors=vectors,
-        chip=chip,
-        io=io,
-        package=package,
-    )
+    code = write_c(model, options)
     measured = measure(code.files, code.sources, code.call, command) if command else "no C compiler found"
     if isinstance(measured, Measured) and compiler is None and profile.tools:
         check_flash(measured.rom, code.table_bytes, flash_of(model, flash), profile)
@@ -221,71 +210,58 @@ class CFiles:
     call: CCall
 
 
-def c_files(
-    model: Model,
-    *,
-    name: str | None = None,
-    term: str | None = None,
-    form: str = "chosen",
-    flash: int | str | None = None,
-    floats: bool = False,
-    vectors: int = VECTORS,
-    chip: str | None = None,
-    io: int = 32,
-    package: str | None = None,
-) -> CFiles:
-    """Return what an export writes. A model gives the same each time. Parameters are those of `export_c`."""
-    check_vectors(vectors)
-    profile = chip_of(model, chip)
-    alone = None if term is None else TermFunction.of(model, term)
-    if alone and package:
-        raise BddTorqueError("package is only valid for a whole model, not for one term")
-    if floats and (alone or not model.provenance.is_torque):
-        raise BddTorqueError("floats is only valid for a whole robot's torques, not for a term or another function")
-    prefix = prefix_of(model.name, name)
-    if alone and name is None:
+def c_files(model: Model, **options: Any) -> CFiles:
+    """Return what an export writes. A model gives the same each time. Options are the fields of `COptions`."""
+    return write_c(model, COptions(**options))
+
+
+def write_c(model: Model, options: COptions) -> CFiles:
+    """Return what an export writes."""
+    profile = chip_of(model, options.chip)
+    alone = None if options.term is None else TermFunction.of(model, options.term)
+    prefix = prefix_of(model.name, options.name)
+    if alone and options.name is None:
         prefix = f"{prefix}_{safe_name(alone.name).lower()}"
-    interface = Interface.of(model, io, profile.register)
-    steps = alone.steps(profile) if alone else _steps(model, profile, interface)
-    with within_flash(model, flash, steps, profile) as budget:
-        blocks = block_codes(model, steps.blocks, form, budget, profile)
-    function = alone.function_text(prefix, steps.lines) if alone else function_text(prefix, interface, steps.lines)
+    signature = CSignature.of(model, options.io, profile.register)
+    steps = alone.steps(profile) if alone else _steps(model, profile, signature)
+    with within_flash(model, options.flash, steps, profile) as budget:
+        blocks = block_codes(model, steps.blocks, options.form, budget, profile)
+    function = alone.function_text(prefix, steps.lines) if alone else function_text(prefix, signature, steps.lines)
     files = {
-        f"{prefix}.h": alone.header_text(prefix) if alone else header_text(model, prefix, interface, floats),
-        f"{prefix}.c": source_text(prefix, function, steps, blocks, interface),
-        f"{prefix}_selftest.c": alone.selftest_text(prefix, vectors)
+        f"{prefix}.h": alone.header_text(prefix) if alone else header_text(model, prefix, signature, options.floats),
+        f"{prefix}.c": source_text(prefix, function, steps, blocks, signature),
+        f"{prefix}_selftest.c": alone.selftest_text(prefix, options.vectors)
         if alone
-        else selftest_text(model, prefix, interface, vectors, floats),
-        "Makefile": makefile_text(prefix, floats, steps.libraries),
+        else selftest_text(model, prefix, signature, options.vectors, options.floats),
+        "Makefile": makefile_text(prefix, options.floats, steps.libraries),
     }
-    if floats:
-        files[f"{prefix}_float.c"] = floats_text(model, prefix, interface.type)
-    call = (alone or interface).call(prefix)
-    sources = [f"{prefix}.c", *([f"{prefix}_float.c"] if floats else [])]
-    if package is not None:
-        files = packaged(package, files, prefix, interface, steps.libraries)
+    if options.floats:
+        files[f"{prefix}_float.c"] = floats_text(prefix, signature)
+    call = (alone or signature).call(prefix)
+    sources = [f"{prefix}.c", *([f"{prefix}_float.c"] if options.floats else [])]
+    if options.package is not None:
+        files = packaged(options.package, files, prefix, signature, steps.libraries)
         sources = [f"src/{name}" for name in sources]
         call = replace(call, header=f"src/{call.header}", sources=tuple(f"src/{name}" for name in call.sources))
+    flash, floats = flash_of(model, options.flash), bool(options.floats)
+    said = replace(options, name=prefix, flash=flash, floats=floats, chip=profile.name, io=int(options.io))
     files = with_manifest(
-        files, model.digest, "build" if package else f"{prefix}_selftest",
+        files, model.digest, "build" if options.package else f"{prefix}_selftest",
         **({"term": alone.name} if alone else {}),
-        options={
-            "name": prefix, "term": term, "form": form, "flash": flash_of(model, flash), "floats": bool(floats),
-            "chip": profile.name, "io": int(io), "package": package,
-        },
+        options={name: value for name, value in asdict(said).items() if name != "vectors"},
         forms={str(block.number): block.form for block in blocks}, call=call.to_plain(),
     )  # fmt: skip
-    called = prefix if alone else f"{prefix}_{interface.function}"
+    called = prefix if alone else f"{prefix}_{signature.function}"
     bound = alone.bound if alone else max(model.certificate.bounds)
     table_bytes = sum(block.bytes for block in blocks) + sum(array.bytes for array in steps.arrays)
     return CFiles(files, blocks, sources, prefix, called, bound, table_bytes, call)
 
 
-def _steps(model: Model, chip: Chip, interface: Interface) -> Steps:
+def _steps(model: Model, chip: Chip, signature: CSignature) -> Steps:
     """Return the statements from input words to output words."""
     if model.plan.in_floats:
         wires = ((k, wire) for k in model.plan.read if isinstance(wire := model.plan.wires[k], Input))
         words = {wire.name: Value(f"w{k}", word_range(32), 32) for k, wire in wires}
-        return float_steps(model.plan, take_inputs(interface, words), interface)
+        return float_steps(model.plan, take_inputs(signature, words), signature)
     steps = PlanSteps(model.plan, model.tables, chip)
-    return steps.steps(take_inputs(interface, steps.inputs), interface)
+    return steps.steps(take_inputs(signature, steps.inputs), signature)

@@ -44,7 +44,7 @@ BEGIN = 2
 SEED, TRIED = 20240607, 64
 """States by which schedules are compared."""
 NEVER = 1 << 60
-MOST_CLOCKS = 1 << 20
+MAX_CLOCKS = 1 << 20
 """No program of ours takes as many: a core that waits longer waits for ever."""
 
 
@@ -146,7 +146,7 @@ def _run(
                     granted, busy = k, 1
                 if code[place[k], START] == 0:
                     busy = 1
-            if busy == 0 or clock > MOST_CLOCKS:
+            if busy == 0 or clock > MAX_CLOCKS:
                 clocks[state] = clock - 1 if busy == 0 else -1
                 break
             sent_address, sent_bit = (buffer[granted, 0], buffer[granted, 1]) if granted >= 0 else (-1, -1)

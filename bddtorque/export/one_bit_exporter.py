@@ -10,26 +10,27 @@ from typing import Any
 
 import numpy as np
 
-from bddtorque.base.errors import BddTorqueError, not_among
+from bddtorque.base.errors import BddTorqueError
 from bddtorque.base.version import __version__
 from bddtorque.evaluate.spreading import SpreadWay
 from bddtorque.export.c_header import word_meaning
-from bddtorque.export.c_interface import Interface
+from bddtorque.export.c_signature import CSignature
 from bddtorque.export.c_term import TermFunction
+from bddtorque.export.export_options import OneBitOptions
 from bddtorque.export.folder import check_folder, with_manifest, write_folder
 from bddtorque.export.fpga_tools import device_named
 from bddtorque.export.one_bit_clocks import Counted, Integers, count_clocks, spread_over_cores
 from bddtorque.export.one_bit_program import Function, OneBitMachine
 from bddtorque.export.one_bit_testbench import testbench_text, vectors_text
 from bddtorque.export.one_bit_verilog import Layout, core_text, hex_text, machine_text
-from bddtorque.export.selftest import check_exported, check_vectors, make_vectors
+from bddtorque.export.selftest import check_exported, make_vectors
 from bddtorque.export.verilog_build import makefile_text
-from bddtorque.export.verilog_module import VECTORS, meaning_lines, module_name, ports_of
+from bddtorque.export.verilog_module import meaning_lines, module_name, ports_of
+from bddtorque.model.applicability import require
 from bddtorque.model.model import Model
 from bddtorque.words.integer_range import Range, wrap
 
-MOST_CORES = 64
-MOST_NODES = 80_000
+MAX_NODES = 80_000
 """A row of nodes takes 46 bits and more; an ECP5-85 has 3,833,856 bits of block memory."""
 
 BLOCK_BITS = {"ice40": 32 * 4096, "ecp5": 208 * 18432, "ecp5-25": 56 * 18432}
@@ -122,7 +123,7 @@ def export_one_bit(
     term: str | None = None,
     fpga: str | None = None,
     name: str | None = None,
-    vectors: int = VECTORS,
+    vectors: int = 1000,
     force: bool = False,
 ) -> ExportedOneBit:
     """Write a model for target ``"tables"`` as one-bit processors in Verilog-2001.
@@ -167,24 +168,14 @@ def export_one_bit(
     return replace(made.facts, directory=target)
 
 
-def one_bit_files(
-    model: Model,
-    *,
-    processors: int = 1,
-    spread: SpreadWay = "bits",
-    term: str | None = None,
-    name: str | None = None,
-    vectors: int = VECTORS,
-) -> OneBitFiles:
-    """Return what an export writes. A model gives the same each time."""
-    if type(processors) is not int or not 1 <= processors <= MOST_CORES:
-        raise BddTorqueError(f"processors must be between 1 and {MOST_CORES}, got {processors!r:.40}")
-    if spread not in ("terms", "bits"):
-        raise BddTorqueError(not_among("spread", spread, ("terms", "bits")))
-    function = one_bit_function(model, term, vectors)
+def one_bit_files(model: Model, **options: Any) -> OneBitFiles:
+    """Return what an export writes. A model gives the same each time. Options are the fields of `OneBitOptions`."""
+    asked = OneBitOptions(**options)
+    term, processors, spread = asked.term, asked.processors, asked.spread
+    function = one_bit_function(model, term, asked.vectors)
     _check_nodes(function.function)
-    top = module_name(model.name if term is None else f"{model.name}_{term}", name)
-    machine = spread_over_cores(function.function, function.inputs, function.outputs, processors, spread)
+    top = module_name(model.name if term is None else f"{model.name}_{term}", asked.name)
+    machine = spread_over_cores(function.function, function.inputs, function.outputs, processors, asked.spread)
     counted = count_clocks(machine, function.states)
     if not np.array_equal(counted.words, function.words):
         raise AssertionError("the assembled program gives other words than the model")
@@ -227,9 +218,9 @@ def _check_nodes(function: Function) -> None:
     plan = function.plan
     read = {getattr(plan.wires[wire], "block", -1) for wire in plan.read} - {-1}
     nodes = sum(function.diagrams[block].node_count for block in read)
-    if nodes > MOST_NODES:
+    if nodes > MAX_NODES:
         raise BddTorqueError(
-            f"one-bit processors hold at most {MOST_NODES:,} nodes, what the block memory of an ECP5-85 has room for, "
+            f"one-bit processors hold at most {MAX_NODES:,} nodes, what the block memory of an ECP5-85 has room for, "
             f"and these diagrams have {nodes:,}: compile fewer bits, or export one term with --term"
         )
 
@@ -237,20 +228,18 @@ def _check_nodes(function: Function) -> None:
 def one_bit_function(model: Model, term: str | None, vectors: int) -> OneBitFunction:
     """Return what is exported of a model, or refuse it."""
     check_exported(model)
-    plan = model.plan.require_tables("a one-bit processor", model.name)
-    check_vectors(vectors)
+    require(model, "diagrams", "a one-bit processor")
     if term is not None:
         return _term(TermFunction.of(model, term), vectors)
-    interface = Interface.of(model, 32, 32)
-    ports = ports_of(interface)
-    tried, _ = make_vectors(model, interface, vectors)
-    names = [each for names in interface.names.values() for each in names]
-    formats = [word for words in interface.arrays.values() for word in words]
-    given = [words for array in interface.arrays for words in tried[array].T]
+    signature = CSignature.of(model, 32, 32)
+    ports = ports_of(signature)
+    tried, _ = make_vectors(model, signature, vectors)
+    names, formats = signature.plan_names, signature.inputs
+    given = [words for array in signature.arrays for words in tried[array].T]
     return OneBitFunction(
-        Function(plan, model.diagrams), {name: word.bits for name, word in zip(names, formats, strict=True)},
+        Function(model.plan, model.diagrams), {name: word.bits for name, word in zip(names, formats, strict=True)},
         ports.outputs, np.stack([word.held(words) for word, words in zip(formats, given, strict=True)], axis=1),
-        tried[interface.result], tuple(meaning_lines(model, interface, ports)),
+        tried[signature.result], tuple(meaning_lines(model, signature, ports)),
         max(model.certificate.bounds),
     )  # fmt: skip
 

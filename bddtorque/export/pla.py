@@ -15,6 +15,7 @@ from pathlib import Path
 import numpy as np
 
 from bddtorque.export.folder import with_manifest, write_folder
+from bddtorque.model.applicability import require
 from bddtorque.model.model import Model
 from bddtorque.plan.table import IntegerArray, Table
 
@@ -41,7 +42,7 @@ def export_pla(model: Model, directory: str | PathLike[str], force: bool = False
     BddTorqueError
         The export is impossible; nothing was written.
     """
-    model.word_plan("a PLA")
+    require(model, "diagrams", "a PLA")
     files = {f"b{k}.pla": pla_text(table, f"b{k}") for k, table in enumerate(model.tables)}
     write_folder(Path(directory), with_manifest(files, model.digest, ""), force)
     return list(files)

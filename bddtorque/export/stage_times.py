@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from bddtorque.base.errors import BddTorqueError
 from bddtorque.export.verilog_stages import Circuit
 
-MOST_PASSES = 60
+MAX_PASSES = 60
 """Of moving stages; they settle long before."""
 
 
@@ -160,7 +160,7 @@ class _Search:
         end = self.end(start)
         free = [k for k in range(len(start)) if k not in self.fixed]
         best, known = list(start), self.waiting(start)
-        for turn in range(MOST_PASSES):
+        for turn in range(MAX_PASSES):
             later = turn % 2 == 0
             moved = False
             for k in reversed(free) if later else free:
@@ -170,7 +170,7 @@ class _Search:
             now = self.waiting(start)
             if now < known:
                 best, known = list(start), now
-            elif not moved or turn > MOST_PASSES // 2:
+            elif not moved or turn > MAX_PASSES // 2:
                 break
         return best
 

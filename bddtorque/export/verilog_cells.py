@@ -15,7 +15,7 @@ MULTIPLIER_BITS = 18
 """Of the signed words that one multiplier takes: on the ECP5 18 by 18, on the 7 series 18 by 25."""
 MULTIPLIER_CLOCKS = 2
 """Registers before and behind a multiplier."""
-LONGEST_DELAY = 17
+MAX_DELAY = 17
 """Clocks of one line: 16 words of memory, and the register behind it."""
 MEMORY_BITS = 4
 """Of a word of the smallest distributed memory, which takes 6 look-up tables: 4, and 2 for its inputs."""
@@ -31,7 +31,7 @@ def is_long(bits: int, clocks: int) -> bool:
 
 def pieces(clocks: int) -> list[int]:
     """Return a delay as those of lines one after the other, of about the same length."""
-    count = -(-clocks // LONGEST_DELAY)
+    count = -(-clocks // MAX_DELAY)
     return [clocks // count + (k < clocks % count) for k in range(count)]
 
 
@@ -124,7 +124,7 @@ def _delay_head(name: str) -> str:
     return f"""\
 module {name}_delay #(
     parameter BITS = 8,
-    parameter CLOCKS = {LONGEST_DELAY}
+    parameter CLOCKS = {MAX_DELAY}
 ) (
     input wire clk,
     input wire en,

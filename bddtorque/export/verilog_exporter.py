@@ -8,21 +8,22 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from bddtorque.base.errors import BddTorqueError
 from bddtorque.base.version import __version__
-from bddtorque.export.c_interface import Interface
+from bddtorque.export.c_signature import CSignature
+from bddtorque.export.export_options import VerilogOptions
 from bddtorque.export.folder import check_folder, with_manifest, write_folder
-from bddtorque.export.selftest import check_exported, check_vectors
+from bddtorque.export.selftest import check_exported
 from bddtorque.export.stage_times import Times, stage_times
 from bddtorque.export.verilog_build import makefile_text, serial_text
 from bddtorque.export.verilog_cells import CELLS, ecp5_text
 from bddtorque.export.verilog_datapath import Multiply, datapath
-from bddtorque.export.verilog_module import VECTORS, meaning_lines, module_name, ports_of
+from bddtorque.export.verilog_module import meaning_lines, module_name, ports_of
 from bddtorque.export.verilog_networks import network_text
 from bddtorque.export.verilog_stages import Circuit
 from bddtorque.export.verilog_tables import is_block, memory_blocks, memory_text
 from bddtorque.export.verilog_testbench import testbench_text, vectors_text
 from bddtorque.export.verilog_text import ModuleWriter, Ports
+from bddtorque.model.applicability import require
 from bddtorque.model.model import Model
 from bddtorque.plan.plan import Plan
 
@@ -100,7 +101,7 @@ def export_verilog(
     dsp: bool | None = None,
     share: int | None = None,
     bits_network: bool = False,
-    vectors: int = VECTORS,
+    vectors: int = 1000,
     force: bool = False,
 ) -> ExportedVerilog:
     """Write a model as a pipelined Verilog-2001 module with a test bench and build files.
@@ -137,43 +138,30 @@ def export_verilog(
     """
     target = Path(directory)
     check_folder(target.resolve(), force)
-    made = verilog_files(model, name=name, dsp=dsp, share=share, bits_network=bits_network, vectors=vectors)
+    options = VerilogOptions(name=name, dsp=dsp, share=share, bits_network=bits_network, vectors=vectors)
+    made = write_verilog(model, options)
     write_folder(target, made.files, force)
     return ExportedVerilog(**{**vars(made.facts), "directory": target})
 
 
-def verilog_files(
-    model: Model,
-    *,
-    name: str | None = None,
-    dsp: bool | None = None,
-    share: int | None = None,
-    bits_network: bool = False,
-    vectors: int = VECTORS,
-    plain: bool = False,
-) -> VerilogFiles:
-    """Return what an export writes. A model gives the same each time.
+def verilog_files(model: Model, plain: bool = False, **options: Any) -> VerilogFiles:
+    """Return what an export writes. A model gives the same each time. Options are the fields of `VerilogOptions`.
 
-    Parameters are those of `export_verilog`; with `plain`, nothing is made smaller than it is written down.
+    With `plain`, nothing is made smaller than it is written down.
     """
+    return write_verilog(model, VerilogOptions(**options), plain)
+
+
+def write_verilog(model: Model, options: VerilogOptions, plain: bool = False) -> VerilogFiles:
+    """Return what an export writes."""
     check_exported(model)
-    plan = model.plan
-    if plan.in_floats:
-        raise BddTorqueError(
-            f"Verilog needs a model for target 'integer' or 'tables', and '{model.name:.60}' is in floats: "
-            "compile with --target integer --chip fpga"
-        )
-    check_vectors(vectors)
-    if share is not None and (type(share) is not int or share < 1):
-        raise BddTorqueError(f"share must be a number of multipliers, at least 1, got {share!r:.40}")
-    if share is not None and dsp is False:
-        raise BddTorqueError("share is only valid where products use multipliers: leave out --dsp no")
-    multiply = _way(plan, dsp, share)
-    interface = Interface.of(model, 32, 32)
-    top = module_name(model.name, name)
-    ports = ports_of(interface)
-    plan_names = [each for names in interface.names.values() for each in names]
-    circuit = datapath(model, plan, plan_names, multiply, bits_network, plain)
+    plan, share, vectors = model.plan, options.share, options.vectors
+    require(model, "circuits", "Verilog")
+    multiply = _way(plan, options.dsp, share)
+    signature = CSignature.of(model, 32, 32)
+    top = module_name(model.name, options.name)
+    ports = ports_of(signature)
+    circuit = datapath(model, plan, signature.plan_names, multiply, options.bits_network, plain)
     times = stage_times(circuit, share)
     writer = ModuleWriter(top, circuit, times, ports)
     module = writer.text()
@@ -187,13 +175,13 @@ def verilog_files(
     sources = ((f"{top}.v", *networks, *cells), (f"{top}.v", *networks, *ecp5))
     facts = _facts(model, top, sources, circuit, times, writer)
     files = {
-        f"{top}.v": f"{_header(model, interface, ports, facts)}\n{module}",
+        f"{top}.v": f"{_header(model, signature, ports, facts)}\n{module}",
         **networks,
         **cells,
         **ecp5,
         **{file: memory_text(memory) for file, memory in roms.items()},
         f"{top}_tb.v": testbench_text(top, ports, vectors),
-        f"{top}_vectors.hex": vectors_text(model, interface, ports, vectors),
+        f"{top}_vectors.hex": vectors_text(model, signature, ports, vectors),
         f"{top}_serial.v": serial_text(top, ports),
         "Makefile": makefile_text(top, *sources),
     }
@@ -225,12 +213,12 @@ def _facts(
     )  # fmt: skip
 
 
-def _header(model: Model, interface: Interface, ports: Ports, facts: ExportedVerilog) -> str:
-    return "\n".join(f"// {line}".rstrip() for line in _header_lines(model, interface, ports, facts))
+def _header(model: Model, signature: CSignature, ports: Ports, facts: ExportedVerilog) -> str:
+    return "\n".join(f"// {line}".rstrip() for line in _header_lines(model, signature, ports, facts))
 
 
-def _header_lines(model: Model, interface: Interface, ports: Ports, facts: ExportedVerilog) -> Iterator[str]:
-    robot = interface.result == "tau"
+def _header_lines(model: Model, signature: CSignature, ports: Ports, facts: ExportedVerilog) -> Iterator[str]:
+    robot = signature.result == "tau"
     yield f"{facts.name}.v: {'the inverse dynamics of a robot arm' if robot else 'a function of words'}, in integers."
     yield f"Written by bddtorque {__version__} (`bddtorque export`): do not edit."
     yield f"Model {model.digest}, target {model.plan.target}."
@@ -242,5 +230,5 @@ def _header_lines(model: Model, interface: Interface, ports: Ports, facts: Expor
     yield "A state is taken at a rising edge of clk where in_valid and in_ready are 1; out_valid is 1 for one clock"
     yield "with the words of each state. rst is synchronous and forgets the states that are on their way."
     yield ""
-    yield from meaning_lines(model, interface, ports)
+    yield from meaning_lines(model, signature, ports)
     yield ""

@@ -6,14 +6,10 @@ from collections.abc import Iterator
 
 from bddtorque.base.errors import BddTorqueError
 from bddtorque.export.c_header import proved_lines, word_meaning
-from bddtorque.export.c_interface import Interface
 from bddtorque.export.c_names import prefix_of, safe_names
+from bddtorque.export.c_signature import CSignature
 from bddtorque.export.verilog_text import Ports
 from bddtorque.model.model import Model
-
-VECTORS = 1000
-"""States of the test bench, unless told otherwise."""
-
 
 KEYWORDS = frozenset({
     "always", "and", "assign", "automatic", "begin", "buf", "bufif0", "bufif1", "case", "casex", "casez", "cell",
@@ -42,27 +38,27 @@ def module_name(robot: str, chosen: str | None) -> str:
     return f"{top}_words"
 
 
-def ports_of(interface: Interface) -> Ports:
+def ports_of(signature: CSignature) -> Ports:
     """Return the ports of a model: the words of a robot as its plan calls them; names of a function's are made safe."""
-    arrays = interface.arrays.items()
-    if interface.result == "tau":
+    arrays = signature.arrays.items()
+    if signature.result == "tau":
         inputs = {
-            name: word.bits for array, words in arrays for name, word in zip(interface.names[array], words, strict=True)
+            name: word.bits for array, words in arrays for name, word in zip(signature.names[array], words, strict=True)
         }
-        return Ports(inputs, {f"tau{k}": word.bits for k, word in enumerate(interface.outputs, 1)})
+        return Ports(inputs, {f"tau{k}": word.bits for k, word in enumerate(signature.outputs, 1)})
     words = [word for _, formats in arrays for word in formats]
-    names = safe_names([each for given in interface.names.values() for each in given])
-    outputs = safe_names([word.name for word in interface.outputs])
+    names = safe_names([each for given in signature.names.values() for each in given])
+    outputs = safe_names([word.name for word in signature.outputs])
     return Ports(
         {f"x_{name}": word.bits for name, word in zip(names, words, strict=True)},
-        {f"y_{name}": word.bits for name, word in zip(outputs, interface.outputs, strict=True)},
+        {f"y_{name}": word.bits for name, word in zip(outputs, signature.outputs, strict=True)},
     )
 
 
-def meaning_lines(model: Model, interface: Interface, ports: Ports) -> Iterator[str]:
+def meaning_lines(model: Model, signature: CSignature, ports: Ports) -> Iterator[str]:
     """Yield what the words of a model mean, and what is proved about them."""
-    formats = [word for words in interface.arrays.values() for word in words]
-    for side, names, words in (("Input", ports.inputs, formats), ("Output", ports.outputs, interface.outputs)):
+    formats = [word for words in signature.arrays.values() for word in words]
+    for side, names, words in (("Input", ports.inputs, formats), ("Output", ports.outputs, signature.outputs)):
         yield f"{side} words, two's complement:"
         for port, word in zip(names, words, strict=True):
             yield f"  {port}: {word_meaning(word)}"

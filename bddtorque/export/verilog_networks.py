@@ -11,7 +11,7 @@ from bddtorque.plan.bdd import Diagram
 
 LEVELS = 4
 """Levels of multiplexers between two registers."""
-MOST_NODES = 20_000
+MAX_NODES = 20_000
 """Of a diagram that is written as a network: more take a synthesiser hours."""
 
 
@@ -23,9 +23,9 @@ def network_clocks(diagram: Diagram) -> int:
 def check_network(block: int, diagram: Diagram) -> None:
     """Refuse a diagram that is too large."""
     nodes = len(diagram.level) - 1
-    if nodes > MOST_NODES:
+    if nodes > MAX_NODES:
         raise BddTorqueError(
-            f"block {block} has {nodes:,} nodes, and a network of multiplexers may have {MOST_NODES:,}: "
+            f"block {block} has {nodes:,} nodes, and a network of multiplexers may have {MAX_NODES:,}: "
             "use ROMs (without --bits-network), fewer bits or smaller --block-bits"
         )
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from bddtorque.export.c_interface import Interface
+from bddtorque.export.c_signature import CSignature
 from bddtorque.export.selftest import make_vectors
 from bddtorque.export.verilog_text import Ports
 from bddtorque.model.model import Model
@@ -15,15 +15,15 @@ GAP = 7
 """One of so many clocks has no state, so that a wrong `valid` is found."""
 
 
-def vectors_text(model: Model, interface: Interface, ports: Ports, count: int) -> str:
+def vectors_text(model: Model, signature: CSignature, ports: Ports, count: int) -> str:
     """Return states and the words that they give as `$readmemh` reads them: the first port most significant."""
-    vectors, _ = make_vectors(model, interface, count)
+    vectors, _ = make_vectors(model, signature, count)
     held = [
         word.held(vectors[array][:, place])
-        for array, formats in interface.arrays.items()
+        for array, formats in signature.arrays.items()
         for place, word in enumerate(formats)
     ]
-    columns = [*held, *vectors[interface.result].T]
+    columns = [*held, *vectors[signature.result].T]
     widths = [*ports.inputs.values(), *ports.outputs.values()]
     digits = -(-sum(widths) // 4)
     lines = []

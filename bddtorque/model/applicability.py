@@ -30,6 +30,11 @@ TABLES = Need(
     "was compiled for a target that multiplies: it has no diagrams of all its steps",
     'compile it with target = "tables" (--target tables)',
 )
+INTEGERS = Need(
+    lambda model: not model.plan.in_floats,
+    "was compiled for a target that computes in floats",
+    'compile it with target = "integer" (--target integer --chip fpga)',
+)
 TORQUE = Need(
     lambda model: model.provenance.is_torque,
     "is not the torque of q, qd and qdd",
@@ -50,9 +55,16 @@ FEATURES: dict[str, tuple[Need, ...]] = {
     "torque calls": (TORQUE,),
     "terms of torques": (TORQUE, TERMS, TABLES),
     "diagrams": (TABLES,),
+    "circuits": (INTEGERS,),
+    "planning anew": (ROBOT,),
     "drives": (ROBOT,),
 }
 """What each feature needs, by name; features that are not listed need nothing."""
+
+
+def applies(model: Model, feature: str) -> bool:
+    """Whether a feature applies to a model."""
+    return all(need.held(model) for need in FEATURES[feature])
 
 
 def require(model: Model, feature: str, where: str = "") -> None:

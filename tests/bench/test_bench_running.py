@@ -19,6 +19,7 @@ from bddtorque.bench.contenders import (
     BASELINE,
     CASADI,
     FLOATS,
+    GENERAL,
     OWN_LOOP,
     PEER_NAMES,
     VECTOR_BASELINE,
@@ -38,7 +39,7 @@ OF_TARGET = {
     "float": {"words, one state, unchecked"},
     "tables": {"words, tables only", "program, chosen forms", "program, dense forms", "bits, diagrams walked"},
 }
-PEERS = {*PEER_NAMES.values(), VECTOR_BASELINE, "generic Newton-Euler", "pinocchio.rnea, from Python"}
+PEERS = {*PEER_NAMES.values(), VECTOR_BASELINE, GENERAL, "pinocchio.rnea, from Python"}
 PEERS |= set() if missing_for_casadi() else {CASADI}
 
 
@@ -65,7 +66,7 @@ def test_every_contender_is_there_once_and_reported(model: bt.Model, found: list
 
 @pytest.mark.everything  # every contender is compiled
 def test_what_is_proved_returns_the_model_s_words(model: bt.Model, found: list[Contender]) -> None:
-    rng_words = [each.run() if each.tau is None else each.tau for each in found if each.proved and each.name != FLOATS]
+    rng_words = [each.run() if each.out is None else each.out for each in found if each.proved and each.name != FLOATS]
     rng_words += [model.formats.tau.quantise(each.run()) for each in found if each.name == FLOATS]
     assert len(rng_words) == sum(each.proved for each in found)
     for words in rng_words:
@@ -107,7 +108,7 @@ def test_ratios_are_taken_beside_the_baseline(found: list[Contender], monkeypatc
 
 def test_sizes_count_what_a_state_reads(tmp_path: Path) -> None:
     model = arm(5)
-    plan, wires = model.word_plan("a test"), model.plan.wires
+    plan, wires = model.plan, model.plan.wires
     found = sum(isinstance(wire, Lookup) for wire in wires)
     assert sum(look_ups(plan, native=True).values()) == found
     code = straight(plan, model.formats, model.tables, tmp_path)
@@ -132,7 +133,14 @@ def test_sizes_of_floats_count_sines_that_are_looked_up(tmp_path: Path) -> None:
 @pytest.mark.everything  # every contender is compiled
 def test_calls_from_python(model: bt.Model) -> None:
     calls = {call.name: call for call in python_calls(model, rounds=3)}
-    assert list(calls) == [EMPTY, "kernel", "torque_words", "torque", "torque_words of lists", *COPIED]
+    assert list(calls) == [
+        EMPTY,
+        "kernel",
+        "torque_words",
+        "torque",
+        "torque_words of lists",
+        *(f"torque of {each}" for each in COPIED),
+    ]
     assert calls[EMPTY].ratio == 1.0
     assert all(0 < call.lowest <= call.ratio <= call.highest for call in calls.values())
 

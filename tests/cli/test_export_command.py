@@ -77,12 +77,10 @@ def test_bad_use(refused, model_file, tmp_path):
     folder = tmp_path / "c"
     assert "export needs --c DIR" in refused("export", model_file)
     assert "--form must be 'chosen', 'dense'" in refused("export", model_file, "--c", folder, "--form", "best")
-    gone = refused("export", model_file, "--c", folder, "--products", "native")
-    assert "export has no option --products any more: set products = ... in the spec" in gone
     assert "--name must be up to 40 letters" in refused("export", model_file, "--c", folder, "--name", "2r")
     assert "smallest forms" in refused("export", model_file, "--c", folder, "--flash", "1 kB")
-    gone = refused("export", model_file, "--c", folder, "--memory", "1 kB")
-    assert "export has no option --memory any more: --flash says what tables and code may take" in gone
+    assert "unknown option '--memory'" in refused("export", model_file, "--c", folder, "--memory", "1 kB")
+    assert "--form can only be given with --c DIR" in refused("export", model_file, "--pla", folder, "--form", "bits")
     assert "--vectors must be between 1 and" in refused("export", model_file, "--c", folder, "--vectors", "0")
     assert "that is installed" in refused("export", model_file, "--c", folder, "--cc", "no-such-cc")
     assert "none.bdt" in refused("export", tmp_path / "none.bdt", "--c", folder)

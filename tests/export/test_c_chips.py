@@ -14,7 +14,7 @@ import bddtorque as bt
 from bddtorque.base.errors import BddTorqueError
 from bddtorque.export.c_helpers import used_helpers
 from bddtorque.export.c_inputs import take_inputs
-from bddtorque.export.c_interface import Interface
+from bddtorque.export.c_signature import CSignature
 from bddtorque.export.c_steps import PlanSteps
 from bddtorque.export.exporter import c_files
 from bddtorque.export.selftest import _outside
@@ -59,11 +59,10 @@ def test_functions_and_measured_data(tmp_path):
         celsius, inputs={"volts": (8, (0.1, 3.3), "V")}, output={"temperature": (8, (-50.0, 170.0), "°C")}
     )
     check(model, tmp_path / "function")
+    assert "degC" in c_files(model).files["celsius.h"]
     x = np.linspace(-1, 1, 9)
     measured = bt.compile_samples(np.column_stack([x, x * x]), inputs={"x": (6, 1.0)}, output={"y": (8, 1.0)})
     assert "words(const int32_t in[" in check(measured, tmp_path / "samples")
-    with pytest.raises(BddTorqueError, match="floats is only valid for a whole robot"):
-        c_files(model, floats=True)
 
 
 @needs_compiler
@@ -73,14 +72,14 @@ def test_angles_beyond_the_limits_of_their_joint_are_counted(register, tmp_path)
     angle = arm(6, workers=1).formats.q[0]
     ends = [(-1.0, 2.0), (0.5, 1.0), (2.5, 4.0), (-3.5, -2.0), (-0.01, 0.01), (0.01, 0.02)]
     formats = tuple(replace(angle, low=low, high=high) for low, high in ends)
-    interface = Interface({"q": formats}, {"q": tuple("abcdef")}, register=register)
+    signature = CSignature({"q": formats}, {"q": tuple("abcdef")}, register=register)
     lines = [
         line.replace("outside +=", f"out[{k}] =")
-        for k, line in enumerate(line for line in take_inputs(interface, {}) if "outside" in line)
+        for k, line in enumerate(line for line in take_inputs(signature, {}) if "outside" in line)
     ]
     body = "\n".join(lines)
     code = f"void f(const int32_t *q, int32_t *out);\nvoid f(const int32_t *q, int32_t *out)\n{{\n{body}\n}}\n"
-    (tmp_path / "f.c").write_text(f"#include <stdint.h>\n{used_helpers(code, interface)}\n{code}")
+    (tmp_path / "f.c").write_text(f"#include <stdint.h>\n{used_helpers(code, signature)}\n{code}")
     flags = ["-std=c99", "-Wall", "-Wextra", "-Wconversion", "-Werror", "-shared", "-fPIC"]
     subprocess.run(["cc", *flags, "-o", "f.so", "f.c"], cwd=tmp_path, check=True)
     function = ctypes.CDLL(str(tmp_path / "f.so")).f
@@ -141,8 +140,8 @@ def test_a_slow_multiplication_takes_no_more_code_than_a_call():
 
     def code(chip):
         steps = PlanSteps(model.plan, model.tables, chip_named(chip))
-        interface = Interface.of(model, 32, chip_named(chip).register)
-        return steps.steps(take_inputs(interface, steps.inputs), interface).code_bytes
+        signature = CSignature.of(model, 32, chip_named(chip).register)
+        return steps.steps(take_inputs(signature, steps.inputs), signature).code_bytes
 
     assert code("cortex-m0") < code("cortex-m0-slow-multiply") < 2 * code("cortex-m0")
     assert code("attiny") < 2 * code("avr")

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 import bddtorque as bt
 from bddtorque.base.errors import BddTorqueError
 from bddtorque.export.c_measuring import Measured, find_compiler, stack_of
-from bddtorque.export.c_names import LONGEST_NAME, prefix_of, safe_name, safe_names
+from bddtorque.export.c_names import MAX_NAME, prefix_of, safe_name, safe_names
 from bddtorque.export.c_text import comment, constant_array
 from bddtorque.export.exporter import c_files
 from bddtorque.plan.table import Table
@@ -60,7 +60,7 @@ def renamed(model: bt.Model, robot: str, joints: list[str]) -> bt.Model:
         model,
         formats=replace(model.formats, inputs=inputs, outputs=outputs),
         provenance=replace(
-            model.provenance, robot=replace(model.robot, name=robot or "_", joints=tuple(joint_objects))
+            model.provenance, name=robot, robot=replace(model.robot, name=robot or "_", joints=tuple(joint_objects))
         ),
         certificate=Certificate(tuple(replace(torque, unit=robot) for torque in torques)),
         plan=plan,
@@ -73,7 +73,7 @@ def test_names_cannot_break_out(name, tmp_path):
     model = renamed(arm(3, workers=1), name, [name or "a", f"{name}!"])
     files = c_files(model, vectors=8, floats=True).files
     prefix = prefix_of(model.robot.name)
-    assert re.fullmatch(f"[a-z][a-z0-9_]{{0,{LONGEST_NAME - 1}}}", prefix)
+    assert re.fullmatch(f"[a-z][a-z0-9_]{{0,{MAX_NAME - 1}}}", prefix)
     for file, text in files.items():
         assert re.fullmatch(r"[A-Za-z0-9_.-]+", file)
         assert text.isascii() and "??" not in text

@@ -13,7 +13,7 @@ import bddtorque as bt
 from bddtorque.bench.emulation import measure, missing_tools
 from bddtorque.export.c_float_steps import FUSED, PREAMBLE, ROUNDED, ROUNDED_DOUBLES, ROUNDED_FLOATS, ROUNDED_LONG
 from bddtorque.export.c_helpers import used_helpers
-from bddtorque.export.c_interface import Interface
+from bddtorque.export.c_signature import CSignature
 from bddtorque.export.exporter import c_files
 from bddtorque.words.ieee import fused
 
@@ -114,7 +114,7 @@ int main(void)
 def results(folder, code: str, call: str, given: np.ndarray, result: str, flags: list[str]) -> np.ndarray:
     """Return what a function of floats gives for each row."""
     single = given.dtype == np.float32
-    code = f"{used_helpers(code, Interface())}\n{code}"
+    code = f"{used_helpers(code, CSignature())}\n{code}"
     main = MAIN.format(
         code=f"{PREAMBLE.format(include='' if single else '#include <math.h>')}{code}", call=call, result=result,
         real="float" if single else "double", inputs=given.shape[1],
@@ -181,7 +181,7 @@ def test_arithmetic_that_rounds_otherwise_is_refused(flag, problem, tmp_path):
 
 
 def test_one_term_is_for_tables():
-    wanted = "a term alone needs a model for target 'tables', and 'planar2r' was compiled for target 'float'"
+    wanted = "a term alone: terms of torques: 'planar2r' was not compiled from separate terms"
     with pytest.raises(bt.BddTorqueError, match=wanted):
         c_files(arm(6, target="float"), term="G2")
 

@@ -4,8 +4,8 @@ import subprocess
 
 import numpy as np
 import pytest
+from chip_tools import needs
 from compiled import compiled
-from test_chip_bench import needs
 
 import bddtorque as bt
 from bddtorque.bench.emulation import measure

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 import bddtorque as bt
 from bddtorque.base.errors import BddTorqueError
 from bddtorque.export.c_helpers import HELPERS, used_helpers
-from bddtorque.export.c_interface import Interface
+from bddtorque.export.c_signature import CSignature
 from bddtorque.export.c_sums import SumWriter, Term, Value
 from bddtorque.export.exporter import c_files
 from bddtorque.export.integer_ranges import known_ranges
@@ -62,7 +62,7 @@ KINDS |= {f"u{name}": getattr(ctypes, f"c_u{kind.__name__[2:]}") for name, kind 
 def helpers(request, tmp_path_factory):
     folder = tmp_path_factory.mktemp("helpers")
     calls = "\n".join(f"{name}(" for name in HELPERS)
-    text = used_helpers(calls, Interface(register=request.param))
+    text = used_helpers(calls, CSignature(register=request.param))
     text = text.replace("static BDDTORQUE_RARE ", "").replace("static inline __attribute__((always_inline))", "")
     (folder / "helpers.c").write_text(f"#include <stdint.h>\n{text}")
     flags = ["-std=c99", "-O2", "-fsanitize=undefined", "-fsanitize-undefined-trap-on-error", "-shared", "-fPIC"]
@@ -138,7 +138,7 @@ def sums_text(chip: str, count: int) -> tuple[str, list[tuple]]:
         )
         sums.append((values, terms, constant, shift))
     code = "\n".join(functions)
-    return f"#include <stdint.h>\n{used_helpers(code, Interface(register=profile.register))}\n{code}", sums
+    return f"#include <stdint.h>\n{used_helpers(code, CSignature(register=profile.register))}\n{code}", sums
 
 
 @needs_compiler

@@ -94,7 +94,9 @@ def test_what_is_refused():
     assert str(refused.value) == "unknown term 'C1_21' among the 9 terms of 'planar2r'; did you mean 'C1_22'?"
     with pytest.raises(bt.BddTorqueError, match=r"term G1 is the sum of 2 words, G1\.1 to G1\.2, got 'G1\.3'"):
         c_files(model, term="G1.3")
-    with pytest.raises(bt.BddTorqueError, match="floats is only valid for a whole robot"):
+    with pytest.raises(bt.BddTorqueError, match="floats is only valid for a whole model, not for one term"):
         c_files(model, term="G1", floats=True)
-    with pytest.raises(bt.BddTorqueError, match="a model of source 'recursive' has no separate terms"):
+    with pytest.raises(
+        bt.BddTorqueError, match="a term alone: terms of torques: 'planar2r' was not compiled from separate terms"
+    ):
         c_files(compiled("planar2r", bits=6, source="recursive"), term="G1")

@@ -13,15 +13,15 @@ from logic_readers import simulate as run_netlist
 from verilog_tools import lint, needs_iverilog, needs_verilator, needs_yosys, run, simulate
 
 import bddtorque as bt
+from bddtorque import export_blif, export_pla
 from bddtorque.evaluate.spreading import SpreadWay
-from bddtorque.export import export_blif, export_pla
 from bddtorque.export.blif import blif_text
 from bddtorque.export.one_bit_exporter import export_one_bit
 from bddtorque.export.verilog_stages import Circuit, Stage
 from bddtorque.export.verilog_sums import sum_stage
 from bddtorque.words.integer_range import Range
 
-QUANTITIES = ("gravity", "bias", "mass_matrix", "kinematics", "law")
+QUANTITIES = ("gravity", "bias", "mass_matrix", "kinematics", "computed_torque")
 TABLES: dict[str, Any] = {"target": "tables", "block_bits": 8}
 INTEGER: dict[str, Any] = {"target": "integer", "chip": "fpga"}
 LARGE = pytest.mark.everything
@@ -31,7 +31,7 @@ PAYLOAD = {"mass": [0, 2], "com": [0, 0, 0], "runtime": True}
 @cache
 def model_of(quantity: str, target: str = "tables") -> bt.Model:
     options = dict(TABLES if target == "tables" else INTEGER)
-    if quantity == "law":
+    if quantity == "computed_torque":
         options["gains"] = {"kp": 30.0, "kv": 8.0}
     if quantity == "torque":
         options["payload"] = PAYLOAD
@@ -60,7 +60,7 @@ def output_ports(model: bt.Model) -> list[tuple[str, int]]:
     ("quantity", "target"),
     [
         *((quantity, "tables") for quantity in QUANTITIES),
-        *((quantity, "integer") for quantity in ("mass_matrix", "kinematics", "law")),
+        *((quantity, "integer") for quantity in ("mass_matrix", "kinematics", "computed_torque")),
         *(
             pytest.param(quantity, "integer", marks=pytest.mark.everything)
             for quantity in ("gravity", "bias", "torque")
@@ -75,7 +75,9 @@ def test_verilog_gives_the_words_of_the_evaluator(quantity: str, target: str, tm
 
 
 @needs_iverilog
-@pytest.mark.parametrize(("quantity", "spread"), [("gravity", "bits"), ("law", "bits"), ("jacobian", "terms")])
+@pytest.mark.parametrize(
+    ("quantity", "spread"), [("gravity", "bits"), ("computed_torque", "bits"), ("jacobian", "terms")]
+)
 def test_one_bit_processors_give_them_too(quantity: str, spread: SpreadWay, tmp_path: Path) -> None:
     made = export_one_bit(model_of(quantity), tmp_path / "v", name="dut", vectors=5, processors=2, spread=spread)
     assert simulate(tmp_path / "v", "dut_tb.v", *made.sources)[-1].startswith("OK: 5 states in ")
@@ -83,7 +85,7 @@ def test_one_bit_processors_give_them_too(quantity: str, spread: SpreadWay, tmp_
 
 def test_a_law_on_several_processors_is_refused_in_a_line() -> None:
     with pytest.raises(bt.BddTorqueError, match="adds differences of angles, as laws do"):
-        model_of("law").evaluator("parallel", processors=2, spread="bits")
+        model_of("computed_torque").evaluator("parallel", processors=2, spread="bits")
 
 
 @pytest.mark.parametrize("quantity", QUANTITIES)
@@ -103,7 +105,11 @@ def test_the_netlist_gives_the_words_of_the_evaluator(quantity: str) -> None:
 @needs_iverilog
 @pytest.mark.parametrize(
     "quantity",
-    ["gravity", "mass_matrix", *(pytest.param(each, marks=LARGE) for each in ("bias", "kinematics", "law"))],
+    [
+        "gravity",
+        "mass_matrix",
+        *(pytest.param(each, marks=LARGE) for each in ("bias", "kinematics", "computed_torque")),
+    ],
 )
 def test_the_netlist_read_by_yosys_and_simulated_by_icarus(quantity: str, tmp_path: Path) -> None:
     model, count = model_of(quantity), 40

@@ -6,22 +6,16 @@ from itertools import islice
 
 import numpy as np
 import pytest
+from chip_tools import needs
 from compiled import arm, random_words
 
 import bddtorque as bt
 from bddtorque.bench import chip_bench, emulation
 from bddtorque.bench.chip_bench import ChipFigures, bench_chips, recommendations, true_units
-from bddtorque.bench.emulation import measure, missing_tools
+from bddtorque.bench.emulation import measure
+from bddtorque.bench.kernel_loops import random_states
 from bddtorque.cli import main
 from bddtorque.spec.chips import chips
-
-
-def needs(chip: str) -> None:
-    """Skip a test where the tools of a chip are missing, in the words that a user gets."""
-    lacking = missing_tools(chip)
-    if lacking:
-        pytest.skip(lacking)
-
 
 CHIPS = ["avr", "cortex-m0", "cortex-m4", "rv32imc"]
 
@@ -114,8 +108,8 @@ def test_compile_names_the_command_where_nothing_can_be_measured(tmp_path, monke
 
 def test_true_units_are_what_the_words_are_compared_with():
     model = arm(6, workers=1)
-    words = random_words(model, 500)
-    error = np.abs(model.torque_words(*words) - true_units(model, words)).max()
+    words = random_states(model, 500, seed=0)
+    error = np.abs(model.evaluator().output_words(**words) - true_units(model, words)).max()
     assert 0.3 < error <= max(model.certificate.bounds)
 
 
