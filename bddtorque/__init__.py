@@ -34,7 +34,6 @@ if TYPE_CHECKING:
     from bddtorque.robots import load_robot
     from bddtorque.robots.robot import Robot
     from bddtorque.spec import Spec, load_spec
-    from bddtorque.sweeps.quantity_sweep import sweep_quantity
     from bddtorque.sweeps.running import sweep
     from bddtorque.words.friction import Friction
 
@@ -65,7 +64,6 @@ _HOME = {
     "load_spec": "spec",
     "mass_matrix": "dynamics.matrices",
     "sweep": "sweeps.running",
-    "sweep_quantity": "sweeps.quantity_sweep",
     "terms_of": "dynamics.terms",
     "lint": "dynamics.robot_lint",
     "trace_torques": "dynamics.robot_trace",
@@ -102,7 +100,6 @@ __all__ = [
     "load_spec",
     "mass_matrix",
     "sweep",
-    "sweep_quantity",
     "terms_of",
     "trace_torques",
     "verify",

@@ -1,4 +1,4 @@
-"""``bddtorque eval``: torques of one state, or of a file of states."""
+"""``bddtorque eval``: a compiled model at one state, or at a file of states."""
 
 from __future__ import annotations
 
@@ -13,33 +13,44 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from bddtorque.base.errors import BddTorqueError, refusals_in
+from bddtorque.base.errors import BddTorqueError, refusals_in, unknown
 from bddtorque.cli.console import say, write_json
-from bddtorque.cli.options import JsonOption, check_outputs, read_numbers, robot_model
+from bddtorque.cli.options import JsonOption, check_outputs, read_numbers
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     import numpy.typing as npt
 
     from bddtorque.cli.state_files import Piece
     from bddtorque.evaluate.evaluator import Evaluator
     from bddtorque.model.model import Model
+    from bddtorque.words.interface import Interface
 
-    Torques = npt.NDArray[Any]
+    Rows = npt.NDArray[Any]
 
 STATE = typer.Option(metavar="NUMBERS", help="Separated by commas, one per joint; default: 0.")
+MOTION = ("q", "qd", "qdd")
+"""Arrays that have options of their own, and are 0 where nobody gives them."""
 
 
 def eval_command(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="A compiled model, .bdt.", show_default=False)],
     states: Annotated[
         Path | None,
-        typer.Argument(metavar="STATES", help=".csv with columns q:JOINT, qd:JOINT, qdd:JOINT; .npy (N, 3n); or -."),
+        typer.Argument(
+            metavar="STATES", help=".csv with a column per input word, such as q:JOINT; .npy (N, words); or -."
+        ),
     ] = None,
     q: Annotated[str | None, STATE] = None,
     qd: Annotated[str | None, STATE] = None,
     qdd: Annotated[str | None, STATE] = None,
-    words: Annotated[bool, typer.Option("--words", help="States and torques are integer words.")] = False,
-    evaluator: Annotated[str, typer.Option(metavar="NAME", help="words (fast) or bits; the same torques.")] = "words",
+    given: Annotated[
+        list[str] | None,
+        typer.Option("--input", metavar="NAME=NUMBERS", help="Any input by its name (may be repeated): x=0.5."),
+    ] = None,
+    words: Annotated[bool, typer.Option("--words", help="Inputs and outputs are integer words.")] = False,
+    evaluator: Annotated[str, typer.Option(metavar="NAME", help="words (fast) or bits; the same results.")] = "words",
     on_range: Annotated[
         str,
         typer.Option("--on-range", metavar="WHAT", help="Values out of range: saturate (and count them), or raise."),
@@ -49,106 +60,90 @@ def eval_command(
     ] = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Evaluate a compiled model: torques of a state, or of a file of states, as CSV.
+    """Evaluate a compiled model at a state, or at a file of states, as CSV: torques, another quantity, a function.
 
-    Positions in rad or m, velocities and accelerations per s and s², torques in N·m or N.
+    Positions in rad or m, velocities and accelerations per s and s², torques in N·m or N; `info` shows all units.
     """
-    given = {"q": q, "qd": qd, "qdd": qdd}
-    if (states is None) == (not any(given.values())):
-        raise BddTorqueError("eval needs either a file of states or --q (and --qd, --qdd)")
+    typed = _typed({"q": q, "qd": qd, "qdd": qdd}, given or [])
+    if (states is None) == (not typed):
+        raise BddTorqueError("eval needs either a file of states or --q (and --qd, --qdd), or --input")
     if out is not None and as_json:
         raise BddTorqueError("-o and --json cannot be given together")
     if out is not None and out.suffix.lower() not in (".csv", ".npy"):
         raise BddTorqueError(f"-o must name a .csv or .npy file, got {str(out)!r}")
     check_outputs({"-o": out}, [file, states])
-    from bddtorque.cli.state_files import read_states
+    from bddtorque.cli.state_files import column_names, read_states
+    from bddtorque.model.model import load
 
-    model = robot_model(file, any_quantity=True)
+    model = load(file)
     runner = model.evaluator(evaluator, on_range=on_range)  # type: ignore[arg-type]
-    if model.named_arrays is not None:
-        labels, found = _quantity(model, runner, states, given, words)
-        if as_json:
-            units = ["word"] * len(labels) if words else [word.unit for word in model.formats.results.values()]
-            write_json({"outputs": labels, "units": units, "values": found.tolist()})
-        elif out is not None and out.suffix.lower() == ".npy":
-            _write_npy(out, [found], len(labels), words)
-        else:
-            _write_csv(out, [found], labels)
-        return
-    joints = model.formats.q.labels
-    pieces = _single(given, len(joints), words) if states is None else read_states(states, joints, words)
-    torques = _torques(runner, pieces, words)
+    pieces = _single(model, typed, words) if states is None else read_states(states, model.formats, words)
+    found, columns = _results(model.formats, runner, pieces, words), column_names(model.formats.outputs)
     if as_json:
-        rows = [row for each in torques for row in each.tolist()]
-        units = ["word"] * len(joints) if words else [word.unit for word in model.formats.tau]
-        write_json({"joints": list(joints), "units": units, "tau": rows, "out_of_range": _outside(runner)})
+        rows = [row for piece in found for row in piece.tolist()]
+        units = ["word"] * len(columns) if words else [word.unit for word in model.formats.results.values()]
+        outside = _outside(model.formats, runner)
+        write_json({"outputs": columns, "units": units, "values": rows, "out_of_range": outside})
     elif out is not None and out.suffix.lower() == ".npy":
-        _write_npy(out, torques, len(joints), words)
+        _write_npy(out, found, len(columns), words)
     else:
-        _write_csv(out, torques, [f"tau:{joint}" for joint in joints])
-    _report(model, runner)
+        _write_csv(out, found, columns)
+    _report(model.formats, runner)
 
 
-def _quantity(
-    model: Model, runner: Evaluator, states: Path | None, given: dict[str, str | None], words: bool
-) -> tuple[list[str], Torques]:
-    """Return the columns and rows of a quantity at one state, or at those of a file with columns ARRAY:WORD."""
+def _typed(motion: Mapping[str, str | None], given: list[str]) -> dict[str, tuple[str, str]]:
+    """Return the numbers that were typed, by the name of their array, each with the option that gave them."""
+    typed = {name: (f"--{name}", text) for name, text in motion.items() if text is not None}
+    for each in given:
+        name, equals, text = each.partition("=")
+        if not equals or not name.strip():
+            raise BddTorqueError(f"--input must be NAME=NUMBERS, such as x=0.5 or payload=1,0,0,0, got {each!r:.60}")
+        if name.strip() in typed:
+            raise BddTorqueError(f"--input: '{name.strip():.40}' is given twice")
+        typed[name.strip()] = (f"--input {name.strip()}", text)
+    return typed
+
+
+def _single(model: Model, typed: Mapping[str, tuple[str, str]], words: bool) -> Iterator[Piece]:
+    """Give the state that was typed; what of q, qd and qdd is not given is 0."""
     import numpy as np
 
-    from bddtorque.cli.state_files import read_rows
-
-    arrays, known = model.formats, [array.name for array in model.formats.inputs]
-    columns = [f"{array.name}:{label}" for array in arrays.inputs for label in array.labels]
-    if states is None:
-        unused = [name for name, text in given.items() if text is not None and name not in known]
-        missing = [name for name in known if given.get(name) is None]
-        if unused or missing:
-            wrong = f"got --{unused[0]}" if unused else f"--{missing[0]} is missing"
-            if missing and missing[0] not in given:
-                wrong = f"'{missing[0]}' can only be given in a file of states"
-            raise BddTorqueError(f"{model.provenance.what} takes {', '.join(known)}: {wrong}")
-        row = [
-            number
-            for name in known
-            for number in read_numbers(str(given[name]), f"--{name}", len(arrays[name]), words)
-        ]  # fmt: skip
-        rows = np.array([row], dtype=np.int64 if words else np.float64)
-    else:
-        rows = read_rows(states, columns, words)
-    ends = np.cumsum([0, *(len(array) for array in arrays.inputs)])
-    named = {name: rows[:, ends[k] : ends[k + 1]] for k, name in enumerate(known)}
-    found = runner.output_words(**named) if words else runner.output_values(**named)
-    outside = {name: int(count) for name, count in zip(columns, runner.out_of_range, strict=True) if count}
-    if outside:
-        say(f"out of range: {_listed(outside)}; angles wrap, others saturate")
-    return [f"{array.name}:{label}" for array in arrays.outputs for label in array.labels], found
-
-
-def _single(given: dict[str, str | None], n: int, words: bool) -> Iterator[Piece]:
-    import numpy as np
-
+    known = [array.name for array in model.formats.inputs]
+    for name, (option, _) in typed.items():
+        if name not in known:
+            takes = f"{model.provenance.what} takes {', '.join(known)}"
+            raise BddTorqueError(f"{takes}: got {option}" if option == f"--{name}" else unknown("input", name, known))
     row: list[float] = []
-    for name, text in given.items():
-        row += [0] * n if text is None else read_numbers(text, f"--{name}", n, words)
+    for array in model.formats.inputs:
+        if array.name in typed:
+            option, text = typed[array.name]
+            row += read_numbers(text, option, len(array), words)
+        elif array.name in MOTION:
+            row += [0] * len(array)
+        else:
+            takes = f"{model.provenance.what} takes {', '.join(known)}"
+            raise BddTorqueError(f"{takes}: --input {array.name}=... is missing")
     try:
         yield "state", np.array([row], dtype=np.int64 if words else np.float64)
     except OverflowError:
         raise BddTorqueError("a word of a state must fit into 64 bits") from None
 
 
-def _torques(runner: Evaluator, pieces: Iterable[Piece], words: bool) -> Iterator[Torques]:
-    """Give the torques of the states piece by piece; errors say which rows they are about."""
-    n = len(runner.model.formats.q)
+def _results(formats: Interface, runner: Evaluator, pieces: Iterable[Piece], words: bool) -> Iterator[Rows]:
+    """Give the outputs of the states piece by piece; errors say which rows they are about."""
+    from bddtorque.cli.state_files import by_array
+
     for where, rows in pieces:
-        state = rows[:, :n], rows[:, n : 2 * n], rows[:, 2 * n :]
+        arrays = by_array(formats, rows)
+        shaped = {array.name: array.shaped(arrays[array.name]) for array in formats.inputs}
         with refusals_in(where):
-            torques = runner.torque_words(*state) if words else runner.torque(*state)
+            found = runner.output_words(**shaped) if words else runner.output_values(**shaped)
         if words and runner.on_range == "raise" and runner.out_of_range.any():
-            raise BddTorqueError(f"{where}: words out of range: {_listed(_outside(runner))}")
-        yield torques
+            raise BddTorqueError(f"{where}: words out of range: {_listed(_outside(formats, runner))}")
+        yield found
 
 
-def _write_csv(out: Path | None, torques: Iterable[Torques], columns: Iterable[str]) -> None:
+def _write_csv(out: Path | None, found: Iterable[Rows], columns: Iterable[str]) -> None:
     from bddtorque.base.writing import whole_file
 
     header = io.StringIO()
@@ -156,7 +151,7 @@ def _write_csv(out: Path | None, torques: Iterable[Torques], columns: Iterable[s
     with contextlib.ExitStack() as stack:
         file = None if out is None else stack.enter_context(whole_file(out))
         text = header.getvalue()
-        for piece in chain(torques, [None]):  # the header is written with the first torques, or if there are none
+        for piece in chain(found, [None]):  # the header is written with the first rows, or if there are none
             # repr of a float is the shortest text that reads back as the same float
             rows = [] if piece is None else piece.tolist()
             text += "".join(",".join(map(repr, row)) + "\n" for row in rows)
@@ -164,32 +159,33 @@ def _write_csv(out: Path | None, torques: Iterable[Torques], columns: Iterable[s
             text = ""
 
 
-def _write_npy(out: Path, torques: Iterable[Torques], n: int, words: bool) -> None:
+def _write_npy(out: Path, found: Iterable[Rows], n: int, words: bool) -> None:
     import numpy as np
 
     from bddtorque.base.writing import whole_file
 
-    everything = np.concatenate([np.empty((0, n), dtype=np.int64 if words else np.float64), *torques])
+    everything = np.concatenate([np.empty((0, n), dtype=np.int64 if words else np.float64), *found])
     with whole_file(out) as file:
         np.save(file, everything, allow_pickle=False)
 
 
-def _outside(runner: Evaluator) -> dict[str, int]:
+def _outside(formats: Interface, runner: Evaluator) -> dict[str, int]:
     """Return how many values were out of range, by column, where there were any."""
     from bddtorque.cli.state_files import column_names
 
-    names = column_names(runner.model.formats.q.labels)
-    return {name: int(count) for name, count in zip(names, runner.out_of_range.ravel(), strict=True) if count}
+    counts = zip(column_names(formats.inputs), runner.out_of_range.ravel(), strict=True)
+    return {name: int(count) for name, count in counts if count}
 
 
 def _listed(counts: dict[str, int]) -> str:
     return ", ".join(f"{name} {count:,}" for name, count in counts.items())
 
 
-def _report(model: Model, runner: Evaluator) -> None:
-    counts = _outside(runner)
+def _report(formats: Interface, runner: Evaluator) -> None:
+    counts = _outside(formats, runner)
     if counts:
-        wrapped = [name for name in counts if name.startswith("q:")]
-        angles = any(word.kind == "angle" for word in model.formats.q)
-        rule = "; positions that turn wrap, others saturate" if wrapped and angles else "; saturated"
-        say(f"out of range: {_listed(counts)}{rule}")
+        turning = any(
+            word.kind == "angle" and count
+            for word, count in zip(formats.words.values(), runner.out_of_range.ravel().tolist(), strict=True)
+        )
+        say(f"out of range: {_listed(counts)}; {'angles wrap, others saturate' if turning else 'saturated'}")

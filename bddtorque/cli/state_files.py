@@ -1,4 +1,4 @@
-"""States from files: CSV with a column ``q:<joint>``, ``qd:<joint>``, ``qdd:<joint>`` each, or npy of shape (N, 3n).
+"""States from files: CSV with a column ``ARRAY:WORD`` per input word (``q:elbow``; a number: ``x``), or npy (N, words).
 
 Read in pieces, so that a file of any length takes the memory of one piece.
 """
@@ -20,36 +20,43 @@ from bddtorque.base.csv_rows import cell_number, check_width, csv_rows
 from bddtorque.base.errors import BddTorqueError, nearest, one_line
 from bddtorque.base.overwriting import note_read
 from bddtorque.base.reading import opened, reason
+from bddtorque.words.interface import Interface, WordArray
 
 PIECE = 1 << 16
 """States read at a time."""
-QUANTITIES = ("q", "qd", "qdd")
-LONGEST_HEADER = 10_000
+MAX_HEADER = 10_000
 """Bytes of the header of an npy file; an ordinary one has 118."""
-LARGEST_WORD = 2**63 - 1
+MAX_WORD = 2**63 - 1
 
 Rows = npt.NDArray[Any]
 Piece = tuple[str, Rows]
-"""Where the rows come from, for messages, and the rows, (N, 3n): q, qd, qdd from base to tip."""
+"""Where the rows come from, for messages, and the rows, (N, input words)."""
 
 
-def column_names(joints: Sequence[str], quantities: Sequence[str] = QUANTITIES) -> list[str]:
-    """Return the columns of a file, in the order that an npy file has them."""
-    return [f"{quantity}:{joint}" for quantity in quantities for joint in joints]
+def column_names(arrays: Sequence[WordArray]) -> list[str]:
+    """Return the columns of some arrays, in the order that an npy file has them: q:elbow; the name of a number."""
+    return [f"{array.name}:{label}" if array.shape else array.name for array in arrays for label in array.labels]
 
 
-def read_states(path: Path, joints: Sequence[str], words: bool) -> Iterator[Piece]:
+def read_states(path: Path, formats: Interface, words: bool) -> Iterator[Piece]:
     """Give the states of a file piece by piece; ``-`` is CSV from standard input.
 
     `words`: the cells are integer words, else finite numbers.
     """
-    return _pieces(path, column_names(joints), f"q, qd and qdd of {len(joints)} joints", words)
+    about = f"the words of {', '.join(array.name for array in formats.inputs)}"
+    return _pieces(path, column_names(formats.inputs), about, words)
 
 
-def read_rows(path: Path, columns: list[str], words: bool) -> Rows:
-    """Return all rows (N, columns) of a file of states with these columns, as `read_states` reads them."""
-    read = [rows for _, rows in _pieces(path, columns, "one column per input word", words)]
-    return np.concatenate(read) if read else np.empty((0, len(columns)), dtype=np.int64 if words else np.float64)
+def by_array(formats: Interface, rows: Rows) -> dict[str, Rows]:
+    """Return rows (N, input words) as arrays (N, words), by name."""
+    ends = np.cumsum([len(array) for array in formats.inputs]).tolist()
+    return {array.name: rows[:, end - len(array) : end] for array, end in zip(formats.inputs, ends, strict=True)}
+
+
+def read_arrays(path: Path, formats: Interface) -> dict[str, Rows]:
+    """Return all states of a file as arrays (N, words) of floats, by name."""
+    read = [rows for _, rows in read_states(path, formats, words=False)]
+    return by_array(formats, np.concatenate(read) if read else np.empty((0, len(formats.words))))
 
 
 def _pieces(path: Path, columns: list[str], about: str, words: bool) -> Iterator[Piece]:
@@ -63,7 +70,7 @@ def _pieces(path: Path, columns: list[str], about: str, words: bool) -> Iterator
 def _from_npy(path: Path, columns: list[str], about: str, words: bool) -> Iterator[Piece]:
     try:
         opened(path).close()  # a pipe would be waited for
-        states = np.lib.format.open_memmap(path, mode="r", max_header_size=LONGEST_HEADER)
+        states = np.lib.format.open_memmap(path, mode="r", max_header_size=MAX_HEADER)
     except FileNotFoundError:
         raise BddTorqueError(f"{path}: there is no such file") from None
     except Exception as problem:  # the header is read as Python's text, which can fail in any way there is
@@ -132,6 +139,6 @@ def _header(cells: list[str] | None, wanted: list[str], name: str) -> list[str]:
 def _word(cell: str, column: str, where: str) -> int:
     text = cell.strip(" \t")
     # int also takes 1_000 and the digits of other scripts, which no file means
-    if not re.fullmatch(r"[+-]?[0-9]{1,19}", text) or abs(int(text)) > LARGEST_WORD:
+    if not re.fullmatch(r"[+-]?[0-9]{1,19}", text) or abs(int(text)) > MAX_WORD:
         raise BddTorqueError(f"{where}, column {column} must be an integer word, got {cell!r:.40}")
     return int(text)

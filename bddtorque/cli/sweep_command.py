@@ -1,4 +1,4 @@
-"""``bddtorque sweep``: compiled torques beside float Newton-Euler."""
+"""``bddtorque sweep``: compiled models beside their true values in float64."""
 
 from __future__ import annotations
 
@@ -17,9 +17,7 @@ from bddtorque.cli.progress import COMPILE, ShownProgress
 
 if TYPE_CHECKING:
     from bddtorque.model.model import Model
-    from bddtorque.sweeps import QuantitySweep, Sweep, Trajectory
-    from bddtorque.sweeps.figures import JointSweep
-    from bddtorque.sweeps.quantity_sweep import OutputSweep
+    from bddtorque.sweeps import Sweep, Trajectory
 
 BUILT_IN = ("quintic", "sine")
 STEPS = {"preparing": 2.0, "sweeping": 6.0, "searching": 2.0, "measuring": 2.0}
@@ -44,16 +42,18 @@ def sweep_command(
         str | None,
         typer.Option(metavar="NAME|FILE", help="Sweep along it: quintic, sine, or a .csv or .npy file of states."),
     ] = None,
-    joints: Annotated[
-        bool, typer.Option("--joints", help="Also the errors of each joint: root mean square and percentiles.")
+    outputs: Annotated[
+        bool, typer.Option("--outputs", help="Also the errors of each output: root mean square and percentiles.")
     ] = False,
-    terms: Annotated[bool, typer.Option("--terms", help="Also the error of each term by itself.")] = False,
+    terms: Annotated[
+        bool, typer.Option("--terms", help="Also the error of each term of the torques by itself.")
+    ] = False,
     cost: Annotated[
         bool, typer.Option("--cost", help="Also size and speed; several models are always compared by them.")
     ] = False,
     csv_file: Annotated[Path | None, typer.Option("--csv", metavar="FILE", help="Write all figures there.")] = None,
     plot: opt.PlotOption = None,
-    evaluator: Annotated[str, typer.Option(metavar="NAME", help="words (fast) or bits; the same torques.")] = "words",
+    evaluator: Annotated[str, typer.Option(metavar="NAME", help="words (fast) or bits; the same words.")] = "words",
     bits: Annotated[
         str | None,
         typer.Option(
@@ -71,15 +71,15 @@ def sweep_command(
     *,
     chosen: dict[str, Any],
 ) -> None:
-    """Measure compiled torques against float Newton-Euler on random, corner and worst states, or along a trajectory.
+    """Compare compiled words with true values in float64 on random, corner and worst states, or along a trajectory.
 
-    Other quantities, functions and measured data are compared with their true values on random and corner words. Exit
-    code 1 if an error is found that is larger than the proved bound, or a true value beyond words that cannot saturate.
+    Exit code 1 if an error is found that is larger than the proved bound, or a true value beyond words that cannot
+    saturate.
     """
     lengths = None if bits is None else opt.read_word_lengths(bits)
     opt.check_outputs({"--csv": csv_file, "--plot": plot}, [*sources, trajectory])
     _check_sources(sources, lengths, chosen)
-    from bddtorque.sweeps import sweep, sweep_quantity
+    from bddtorque.sweeps import sweep
 
     several = len(sources) > 1 or len(lengths or ()) > 1
     stems = [Path(source).stem for source in sources]
@@ -91,7 +91,6 @@ def sweep_command(
         for variant in (variants[:1] if opt.is_compiled(source) else variants)
     ]
     found: list[Sweep] = []
-    others: list[QuantitySweep] = []
     steps = {**(COMPILE if any(not opt.is_compiled(source) for source in sources) else {}), **STEPS}
     with opt.cluster(dask) as executor, ShownProgress("sweep", steps) as progress:
         for place, (label, source, variant) in enumerate(jobs, 1):
@@ -99,13 +98,6 @@ def sweep_command(
             progress.part(name or label, place, len(jobs))
             how = {"workers": workers, "executor": executor, "engine": engine}
             (model,) = opt.models(source, [variant], no_cache, progress, functions=True, **how)
-            if model.named_arrays is not None or model.provenance.kind == "function":
-                flags = {"trajectory": trajectory, "search": search, "terms": terms or None, "cost": cost or None}
-                what = model.provenance.what if model.named_arrays else f"function '{model.name:.60}'"
-                why = f"cannot be given for {what}, which is swept on random and corner words"
-                opt.refuse_flags({**flags, "plot": plot}, why)
-                others.append(sweep_quantity(model, states, seed, evaluator=evaluator, progress=progress))
-                continue
             found.append(
                 sweep(
                     model,
@@ -123,58 +115,34 @@ def sweep_command(
                     progress=progress,
                 )
             )
-        if found and not others:
-            written = _written(found, csv_file, plot)
-    if others:
-        if found:
-            raise BddTorqueError(
-                "torques cannot be swept together with other quantities or functions: sweep them one by one"
-            )
-        _tell_quantities(others, csv_file, as_json)
-        return
+        written = _written(found, csv_file, plot)
     if not as_json:
         from bddtorque.cli.sweep_tables import show_sweeps
 
-        show_sweeps(found, written, joints)
-    named = [(f"torque of '{joint.joint}' at {joint.bits} bits", joint) for each in found for joint in each.joints]
-    _finish(found, named, as_json)
+        show_sweeps(found, written, outputs)
+    _finish(found, as_json)
 
 
-def _finish(
-    found: Sequence[Sweep | QuantitySweep], outputs: Sequence[tuple[str, JointSweep | OutputSweep]], as_json: bool
-) -> None:
-    """Print JSON if asked for, and say which outputs, by name, refute their certificate: exit code 1 if any does."""
-    exceeding = [(name, one) for name, one in outputs if one.exceeds]
-    refuted = [(name, one) for name, one in outputs if one.range_refuted]
+def _finish(found: Sequence[Sweep], as_json: bool) -> None:
+    """Print JSON if asked for, and say which outputs refute their certificate: exit code 1 if any does."""
+    exceeding = [(sweep, output) for sweep in found for output in sweep.exceeding]
+    refuted = [(sweep, output) for sweep in found for output in sweep.refuted_ranges]
     if as_json:
         verdicts = {"exceeds": bool(exceeding), "range_refuted": bool(refuted)}
-        write_json({**verdicts, "sweeps": [each.to_plain() for each in found]})
-    for name, one in exceeding:
+        write_json({**verdicts, "sweeps": [sweep.to_plain() for sweep in found]})
+    for sweep, output in exceeding:
         say(
-            f"found more than proved: {name}, {one.found:.6g} units found, {one.proved:.6g} proved, at the words "
-            f"{one.worst}"
+            f"found more than proved: {output.output} of {sweep.name} at {output.bits} bits, {output.found:.6g} units "
+            f"found, {output.proved:.6g} proved, at the words {output.worst}"
         )
-    for name, one in refuted:
+    for sweep, output in refuted:
         say(
-            f"certified as unable to saturate, but it does: {name}, {counted(one.saturated, 'true_values')} out of "
-            f"range, by up to {one.overshoot:.6g} units, at the words {one.overshoot_words}"
+            f"certified as unable to saturate, but it does: {output.output} of {sweep.name} at {output.bits} bits, "
+            f"{counted(output.saturated, 'true_values')} out of range, by up to {output.overshoot:.6g} units, at the "
+            f"words {output.overshoot_words}"
         )
     if exceeding or refuted:
         raise typer.Exit(1)
-
-
-def _tell_quantities(found: Sequence[QuantitySweep], csv_file: Path | None, as_json: bool) -> None:
-    """Show or write what sweeps of quantities found."""
-    if csv_file is not None:
-        from bddtorque.base.writing import write_whole
-
-        first, *rest = (each.to_csv() for each in found)
-        write_whole(csv_file, (first + "".join(text.partition("\n")[2] for text in rest)).encode())
-    if not as_json:
-        from bddtorque.cli.sweep_tables import show_quantities
-
-        show_quantities(found)
-    _finish(found, [(f"{one.output} of {each.name}", one) for each in found for one in each.outputs], as_json)
 
 
 def _written(found: Sequence[Sweep], csv_file: Path | None, plot: Path | None) -> list[Path]:
@@ -193,10 +161,10 @@ def _written(found: Sequence[Sweep], csv_file: Path | None, plot: Path | None) -
 
         save_figure(partial(figure_of, found), plot)
         written.append(plot)
-        for each in (one for one in found if one.terms):
-            mark = f"{each.name}-{each.bits}-" if len(found) > 1 else ""
+        for sweep in (each for each in found if each.terms):
+            mark = f"{sweep.name}-{sweep.bits}-" if len(found) > 1 else ""
             path = plot.with_name(f"{plot.stem}-{mark.replace(',', '_')}terms{plot.suffix}")
-            save_figure(partial(terms_figure, each), path)
+            save_figure(partial(terms_figure, sweep), path)
             written.append(path)
     return written
 
@@ -208,16 +176,10 @@ def _trajectory(wanted: str | None, model: Model) -> Trajectory | str | None:
     path = Path(wanted)
     if path.suffix.lower() not in (".csv", ".npy"):
         raise BddTorqueError(f"--trajectory must be quintic, sine, or a .csv or .npy file, got {wanted!r:.60}")
-    import numpy as np
-
-    from bddtorque.cli.state_files import read_states
+    from bddtorque.cli.state_files import read_arrays
     from bddtorque.sweeps import from_states
 
-    joints = model.formats.q.labels
-    read = [rows for _, rows in read_states(path, joints, words=False)]
-    rows = np.concatenate(read) if read else np.empty((0, 3 * len(joints)))
-    n = len(joints)
-    return from_states(path.name, rows[:, :n], rows[:, n : 2 * n], rows[:, 2 * n :])
+    return from_states(path.name, **read_arrays(path, model.formats))
 
 
 def _check_sources(sources: Sequence[str], lengths: list[int] | None, chosen: dict[str, Any]) -> None:

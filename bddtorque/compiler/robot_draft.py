@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from bddtorque.base.errors import BddTorqueError
 from bddtorque.compiler.draft import Draft, target_of, within_floats
-from bddtorque.compiler.origin import Origin, TorqueGraph, from_recursion, from_terms, origins_of
+from bddtorque.compiler.origin import Origin, TorqueGraph, from_terms, origins_of
 from bddtorque.compiler.torque_ranges import round_up, with_room
 from bddtorque.dynamics.coupling import refuse_ambiguous_turns
 from bddtorque.dynamics.quantities import QUANTITIES
@@ -121,9 +121,9 @@ def _draft(spec: Spec, robot: Robot) -> Draft:
     )
 
 
-def plan_in_doubles(robot: Robot, formats: Interface, accuracy: float) -> Plan:
-    """Return the recursion of a robot's torques, without friction, in double precision."""
-    origin = from_recursion(robot)
+def plan_in_doubles(spec: Spec, robot: Robot, formats: Interface, accuracy: float) -> Plan:
+    """Return a quantity of a robot from the recursion, without friction, in double precision."""
+    (origin,) = origins_of(replace(spec, source="recursive"), robot, formats.inputs)
     targets = output_targets(formats, origin.graph.output_names)
     return plan_floats(origin.graph, formats.arguments, targets, accuracy, origin.source, "double")
 

@@ -128,6 +128,7 @@ class Evaluator:
         self._runner = make_runner(arm, kind, form, spread, self.processors)
         self._range = RangeCounts(arm, self._runner, 1 if self._of_function else len(QUANTITIES), on_range == "warn")
         used = sum(map(len, self._arrays.inputs)) if self._arrays else self._joints
+        self._outputs = sum(map(len, self._arrays.outputs)) if self._arrays else 1
         counts = self._range.counts
         self.out_of_range: Integers = counts[0, :used] if self._of_function else counts
         self._still = np.zeros(self._joints)
@@ -298,26 +299,31 @@ class Evaluator:
         return found[:, 0].reshape(shape) if shape else int(found[0, 0])
 
     def output_words(self, **words: Any) -> Integers:
-        """Return all output words side by side, shape (N, outputs), as C code and kernels return them."""
-        if self._arrays is None:
-            if not self._of_function:
-                return self.torque_words(**words)
-            return np.atleast_1d(self.words(*(words[name] for name in self._sizes)))[:, None]
-        rows, _ = self._rows((), words, None)
+        """Return all output words side by side, shape (N, outputs), as C code and kernels return them.
+
+        Give every input array by name, (N, words); a number may be (N,).
+        """
+        if not self._of_function:
+            return np.atleast_2d(self.torque_words(**words))
+        rows, _ = self._named_rows(words, None)
         states, _ = state_words(self._formats, False, q=rows, qd=self._at_rest[0], qdd=self._at_rest[1])
         found = np.empty_like(states[0])
         self._run_counted(states, found)
-        return found[:, : sum(map(len, self._arrays.outputs))]
+        return found[:, : self._outputs]
 
     def output_values(self, **values: Any) -> Floats:
-        """Return all outputs at floats side by side, shape (N, outputs), in their units."""
-        if self._arrays is None and self._of_function:
-            return np.asarray(self.value(*values.values())).reshape(-1, 1)
-        if self._arrays is None:
-            return self.torque(**values)
-        rows, _ = self._rows((), values, np.dtype(np.float64))
+        """Return all outputs at floats side by side, shape (N, outputs), in their units; see `output_words`."""
+        if not self._of_function:
+            return np.atleast_2d(self.torque(**values))
+        rows, _ = self._named_rows(values, np.dtype(np.float64))
         found, _ = self._run_values((rows,))
-        return found[:, : sum(map(len, self._arrays.outputs))]
+        return found[:, : self._outputs]
+
+    def _named_rows(self, named: dict[str, Any], dtype: np.dtype[Any] | None) -> tuple[Any, tuple[int, ...]]:
+        """Return what is given by name as rows (N, joints); the numbers of a function are columns."""
+        if self._arrays is not None:
+            return self._rows((), named, dtype)
+        return self._rows(tuple(np.reshape(named[name], -1) for name in self._sizes), {}, dtype)
 
     def value(self, *values: Any, **named: Any) -> Any:
         """Return a quantity or a function at floats, computed through the words.

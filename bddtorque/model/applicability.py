@@ -10,6 +10,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from bddtorque.base.errors import WrongKindError
 
 if TYPE_CHECKING:
@@ -50,6 +52,16 @@ ROBOT = Need(
     "is a function, which has no joints",
     "use value(...) or words(...)",
 )
+TRUTH = Need(
+    lambda model: model.true_values({name: np.zeros(1, dtype=np.int64) for name in model.formats.words}) is not None,
+    "was compiled from the floats of a function that its file does not hold",
+    "use model.error_of(function)",
+)
+MOTION = Need(
+    lambda model: [array.name for array in model.formats.inputs] == ["q", "qd", "qdd"],
+    "does not take q, qd and qdd and nothing else",
+    "give a trajectory of its own inputs, from a file or by bt.sweeps.from_states",
+)
 
 FEATURES: dict[str, tuple[Need, ...]] = {
     "torque calls": (TORQUE,),
@@ -58,6 +70,8 @@ FEATURES: dict[str, tuple[Need, ...]] = {
     "circuits": (INTEGERS,),
     "planning anew": (ROBOT,),
     "drives": (ROBOT,),
+    "sweeps": (TRUTH,),
+    "built-in trajectories": (MOTION,),
 }
 """What each feature needs, by name; features that are not listed need nothing."""
 

@@ -146,14 +146,15 @@ class Model:
         """The memory budget for the blocks, in bytes."""
         return self.provenance.memory
 
-    def true_values(self, words: Mapping[str, Integers]) -> Floats | None:
+    def true_values(self, words: Mapping[str, Integers | Floats]) -> Floats | None:
         """Return the true outputs (N, outputs) in float64, in SI units, at words (N,) by the names of input words.
 
-        None where nobody knows them but the function that was compiled.
+        Floats in the place of words are units between words. None where nobody knows them but the function that was
+        compiled.
         """
         return self.provenance.true_values(self.formats, words, self.plan.blocks)
 
-    def true_units(self, words: Mapping[str, Integers]) -> Floats | None:
+    def true_units(self, words: Mapping[str, Integers | Floats]) -> Floats | None:
         """Return the true outputs in units of their words, neither rounded nor clamped; as `true_values`."""
         values = self.true_values(words)
         if values is None:

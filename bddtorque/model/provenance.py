@@ -140,15 +140,17 @@ class Provenance:
             if said.drive is not None
         )
 
-    def true_values(self, formats: Interface, words: Mapping[str, Words], blocks: Sequence[Block]) -> Floats | None:
+    def true_values(
+        self, formats: Interface, words: Mapping[str, Words | Floats], blocks: Sequence[Block]
+    ) -> Floats | None:
         """Return the outputs (N, outputs) in float64, in SI units, at words (N,) by the names of the plan's inputs.
 
-        None where nobody knows them but the function that was compiled. `blocks` are those of the plan, one of which
-        may hold a law.
+        Floats in the place of words are units between words. None where nobody knows them but the function that was
+        compiled. `blocks` are those of the plan, one of which may hold a law.
         """
         if self.robot is not None and self.spec is not None:
             return self.spec.record.values(float_arm(self.robot, self.spec, formats, words))
-        arguments = {name: word.dequantise(words[name]) for name, word in formats.words.items()}
+        arguments = {name: _value(word, words[name]) for name, word in formats.words.items()}
         if self.graph is not None:
             return graph_values(self.graph, arguments)
         if len(blocks) == 1 and isinstance(blocks[0], LawBlock):
@@ -174,11 +176,11 @@ def of_robot(robot: Robot, spec: Spec) -> Provenance:
     return Provenance(robot.name, accuracy, robot, spec)
 
 
-def float_arm(robot: Robot, spec: Spec, formats: Interface, words: Mapping[str, Words]) -> FloatArm:
+def float_arm(robot: Robot, spec: Spec, formats: Interface, words: Mapping[str, Words | Floats]) -> FloatArm:
     """Return a robot at words (N,) by the names of the plan's inputs, in float64."""
     values = {
         array.name: np.stack(
-            [word.dequantise(words[name]) for name, word in zip(array.word_names, array, strict=True)], axis=1
+            [_value(word, words[name]) for name, word in zip(array.word_names, array, strict=True)], axis=1
         )
         for array in formats.inputs
     }
@@ -186,14 +188,24 @@ def float_arm(robot: Robot, spec: Spec, formats: Interface, words: Mapping[str, 
     return FloatArm(robot, spec, values, given, derived_values(formats, words))
 
 
-def derived_values(formats: Interface, words: Mapping[str, Words]) -> dict[str, Floats]:
+def derived_values(formats: Interface, words: Mapping[str, Words | Floats]) -> dict[str, Floats]:
     """Return the values (N,) of words derived from input words (N,), by name."""
     values = {}
     for word in formats.derived:
-        total = sum(factor * np.asarray(words[name]) for name, factor in word.parts)
+        total = np.asarray(sum(factor * np.asarray(words[name]) for name, factor in word.parts))
         argument = word.argument
-        values[word.name] = float(argument.scale) * wrap(total, argument.bits) + float(argument.centre)
+        values[word.name] = float(argument.scale) * _wrap_units(total, argument.bits) + float(argument.centre)
     return values
+
+
+def _wrap_units(total: npt.NDArray[Any], bits: int) -> npt.NDArray[Any]:
+    """Return angles in units, integers or between them, within half a turn of 0."""
+    return wrap(total, bits) if total.dtype.kind in "iu" else total - np.rint(total * 0.5**bits) * 2.0**bits
+
+
+def _value(word: Format, given: Words | Floats) -> Floats:
+    """Return the values of words, or of units between words."""
+    return word.dequantise(given) if given.dtype.kind in "iu" else np.asarray(word.value(given))
 
 
 def provenance_from_plain(header: Mapping[str, Any], where: str) -> tuple[Provenance, Interface]:

@@ -25,16 +25,16 @@ def figure_of(sweeps: Sequence[Sweep]) -> Figure:
 
 def comparable(sweeps: Sequence[Sweep]) -> bool:
     """Return whether all are of one model at different word lengths, so that bits are an axis."""
-    joints = {tuple(joint.joint for joint in sweep.joints) for sweep in sweeps}
-    return len({sweep.name for sweep in sweeps}) == len(joints) == 1 and len({s.bits for s in sweeps}) == len(sweeps)
+    outputs = {tuple(output.output for output in sweep.outputs) for sweep in sweeps}
+    return len({sweep.name for sweep in sweeps}) == len(outputs) == 1 and len({s.bits for s in sweeps}) == len(sweeps)
 
 
 def bits_figure(sweeps: Sequence[Sweep]) -> Figure:
-    """Return proved, largest and rms error of each joint against the word length: in units, and in N·m or N.
+    """Return proved, largest and rms error of each output against the word length: in units, and in its unit.
 
     Below stand bytes and time against the word length, where they were measured.
     """
-    n = len(sweeps[0].joints)
+    n = len(sweeps[0].outputs)
     with_costs = all(sweep.cost is not None for sweep in sweeps)
     figure = new_figure(max(2.9 * n, 6.4), 5.6 + 2.5 * with_costs)
     parts: list[Any] = (
@@ -43,12 +43,12 @@ def bits_figure(sweeps: Sequence[Sweep]) -> Figure:
     upper = parts[0] if parts else figure
     spaces = upper.subplots(2, n, squeeze=False, sharex=True)
     for k in range(n):
-        joints = sorted((sweep.joints[k] for sweep in sweeps), key=lambda joint: joint.bits)
-        bits = [joint.bits for joint in joints]
+        outputs = sorted((sweep.outputs[k] for sweep in sweeps), key=lambda output: output.bits)
+        bits = [output.bits for output in outputs]
         above, below = spaces[0, k], spaces[1, k]
         above.axhline(1.0, color="black", linewidth=0.6, linestyle=":")
-        for factors, axes in (([1.0] * len(joints), above), ([joint.lsb for joint in joints], below)):
-            scaled = list(zip(joints, factors, strict=True))
+        for factors, axes in (([1.0] * len(outputs), above), ([output.lsb for output in outputs], below)):
+            scaled = list(zip(outputs, factors, strict=True))
             curves: list[tuple[list[float], dict[str, Any]]] = [
                 ([j.proved * f for j, f in scaled], {"color": PROVED, "marker": "_", "ls": "--", "label": "proved"}),
                 ([j.found * f for j, f in scaled], {"color": FOUND, "marker": "o", "label": "largest found"}),
@@ -59,12 +59,12 @@ def bits_figure(sweeps: Sequence[Sweep]) -> Figure:
                 curves.append((values, {"color": INPUTS, "marker": "x", "ls": ":", "label": "rms of the input words"}))
             for values, style in curves:
                 axes.plot(bits, values, markersize=4, linewidth=1.2, **style)
-        above.set_title(joints[0].joint)
-        above.set_ylim(0, 1.1 * max(1.0, *(joint.proved for joint in joints)))
+        above.set_title(outputs[0].output)
+        above.set_ylim(0, 1.1 * max(1.0, *(output.proved for output in outputs)))
         logarithmic(below)
         below.set_xlabel("bits")
         below.set_xticks(bits)
-        below.set_ylabel(f"error, {joints[0].unit}")
+        below.set_ylabel(f"error, {outputs[0].unit}")
     spaces[0, 0].set_ylabel("error, units of the last bit")
     handles, labels = spaces[1, 0].get_legend_handles_labels()
     upper.legend(handles, labels, loc="outside lower center", ncols=4, frameon=False)
@@ -77,7 +77,7 @@ def bits_figure(sweeps: Sequence[Sweep]) -> Figure:
 
 
 def _size_and_speed(sizes: Axes, speeds: Axes, sweeps: Sequence[Sweep]) -> None:
-    measured = [(max(j.bits for j in sweep.joints), sweep.cost) for sweep in sweeps if sweep.cost is not None]
+    measured = [(max(j.bits for j in sweep.outputs), sweep.cost) for sweep in sweeps if sweep.cost is not None]
     measured.sort(key=lambda pair: pair[0])
     bits = [each for each, _ in measured]
     style: dict[str, Any] = {"markersize": 4, "linewidth": 1.2}
@@ -87,10 +87,10 @@ def _size_and_speed(sizes: Axes, speeds: Axes, sweeps: Sequence[Sweep]) -> None:
     )
     logarithmic(sizes)
     sizes.set_ylabel("kB")
-    speeds.plot(bits, [cost.ratio for _, cost in measured], color=FOUND, marker="o", label="tables, words", **style)
-    speeds.axhline(1.0, color=INPUTS, linestyle=":", linewidth=1.0, label="float Newton-Euler")
+    speeds.plot(bits, [cost.ratio for _, cost in measured], color=FOUND, marker="o", label="compiled, words", **style)
+    speeds.axhline(1.0, color=INPUTS, linestyle=":", linewidth=1.0, label="true values in float64")
     speeds.set_ylim(bottom=0)
-    speeds.set_ylabel("time ÷ float Newton-Euler's")
+    speeds.set_ylabel("time ÷ float64's")
     for axes in (sizes, speeds):
         axes.set_xlabel("bits")
         axes.set_xticks(bits)
@@ -98,26 +98,26 @@ def _size_and_speed(sizes: Axes, speeds: Axes, sweeps: Sequence[Sweep]) -> None:
 
 
 def models_figure(sweeps: Sequence[Sweep]) -> Figure:
-    """Return the errors of any models beside each other: for each joint proved, largest and rms, in units."""
+    """Return the errors of any models beside each other: for each output proved, largest and rms, in units."""
     rows, columns = grid(len(sweeps))
     figure = new_figure(max(3.2 * columns, 6.4), 2.9 * rows + 0.9)
     spaces = figure.subplots(rows, columns, squeeze=False, sharey=True)
     for k, sweep in enumerate(sweeps):
         axes = spaces.flat[k]
-        places = np.arange(len(sweep.joints))
-        found, rms = [joint.found for joint in sweep.joints], [joint.tables.rms for joint in sweep.joints]
+        places = np.arange(len(sweep.outputs))
+        found, rms = [output.found for output in sweep.outputs], [output.tables.rms for output in sweep.outputs]
         axes.bar(places, found, 0.7, color=FOUND, label="largest found")
         axes.bar(places, rms, 0.7, color=MEAN, label="rms")
-        proved = [joint.proved for joint in sweep.joints]
+        proved = [output.proved for output in sweep.outputs]
         axes.hlines(proved, places - 0.42, places + 0.42, color=PROVED, linewidth=1.6, label="proved")
         axes.axhline(1.0, color="black", linewidth=0.6, linestyle=":")
-        axes.set_xticks(places, [joint.joint for joint in sweep.joints], rotation=30, ha="right", fontsize=7)
+        axes.set_xticks(places, [output.output for output in sweep.outputs], rotation=30, ha="right", fontsize=7)
         axes.set_title(_heading(sweep))
         if k % columns == 0:
             axes.set_ylabel("error, units of the last bit")
     finish_panels(figure, list(spaces.flat), len(sweeps), 3)
     where = f"along {sweeps[0].along}" if sweeps[0].along else f"{sweeps[0].states:,} random states each"
-    figure.suptitle(f"Error of the tables, {where}", fontsize=10)
+    figure.suptitle(f"Error of the compiled words, {where}", fontsize=10)
     return figure
 
 

@@ -1,4 +1,4 @@
-"""What a model takes: bytes of its file and its tables, and the time of a state beside float Newton-Euler."""
+"""What a model takes: bytes of its file and its tables, and the time of a state beside its true values in float64."""
 
 from __future__ import annotations
 
@@ -8,9 +8,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from bddtorque.dynamics.batch import inverse_dynamics
+import numpy as np
+
 from bddtorque.model.model import Model
-from bddtorque.sweeps.states import random_words
+from bddtorque.sweeps.states import by_name, random_words
 
 STATES, ROUNDS = 8192, 7
 
@@ -25,11 +26,11 @@ class ModelCost:
     nodes: int
     form: str  # how the evaluator `words` ran it
     nanoseconds: float  # median processor time of a state in a batch, words to words, on one core
-    float_nanoseconds: float  # that of float Newton-Euler, run in turn with it
+    float_nanoseconds: float  # that of the true value in float64, run in turn with it
 
     @property
     def ratio(self) -> float:
-        """Time of a state as a share of float Newton-Euler's: what may be compared between machines and runs."""
+        """Time of a state as a share of the true value's in float64: what may be compared between machines and runs."""
         return self.nanoseconds / self.float_nanoseconds
 
     def to_plain(self) -> dict[str, Any]:
@@ -51,11 +52,12 @@ def cost_of(model: Model, file_bytes: int) -> ModelCost:
     `file_bytes` is the length of its .bdt file.
     """
     words = random_words(model.formats, STATES, 0)
-    values = [kind.dequantise(each) for kind, each in zip(model.formats.inputs, words, strict=True)]
+    arrays = {array.name: array.shaped(own) for array, own in zip(model.formats.inputs, words, strict=True)}
+    named = by_name(model.formats, np.hstack(words).T)
     evaluator = model.evaluator("words", on_range="saturate")
     runs: list[Callable[[], Any]] = [
-        lambda: evaluator.torque_words(*words),
-        lambda: inverse_dynamics(model.robot, *values),
+        lambda: evaluator.output_words(**arrays),
+        lambda: model.true_values(named),
     ]
     seconds: list[list[float]] = [[], []]
     for _ in range(ROUNDS + 1):

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from bddtorque.sweeps.drawing import FOUND, INPUTS, MEAN, PROVED, finish_panels, grid, new_figure
-from bddtorque.sweeps.figures import JointSweep, Sweep
+from bddtorque.sweeps.figures import OutputSweep, Sweep
 from bddtorque.sweeps.term_errors import ROUNDINGS
 
 if TYPE_CHECKING:
@@ -18,59 +18,59 @@ DRAWN_BINS = 128
 
 
 def error_figure(sweep: Sweep) -> Figure:
-    """Return a histogram of the tables' error for each joint, and below how often each error is exceeded."""
-    n = len(sweep.joints)
+    """Return a histogram of the tables' error for each output, and below how often each error is exceeded."""
+    n = len(sweep.outputs)
     rows, columns = grid(n)
     figure = new_figure(max(3.2 * columns, 6.4), 2.4 * rows + 2.9)
     spaces = figure.add_gridspec(rows + 1, columns, height_ratios=[1.0] * rows + [1.15])
-    reach = 1.08 * max(1.0, *(joint.proved for joint in sweep.joints))
-    for k, joint in enumerate(sweep.joints):
+    reach = 1.08 * max(1.0, *(output.proved for output in sweep.outputs))
+    for k, output in enumerate(sweep.outputs):
         axes = figure.add_subplot(spaces[k // columns, k % columns])
-        _histogram(axes, joint, reach)
+        _histogram(axes, output, reach)
         if k % columns == 0:
             axes.set_ylabel("density")
     _exceedance(figure.add_subplot(spaces[rows, :]), sweep)
     figure.suptitle(
-        f"{sweep.name}, {sweep.bits}-bit torques: error of the tables, {sweep.states:,} random states", fontsize=10
+        f"{sweep.name}, {sweep.bits} bits: error of the compiled words, {sweep.states:,} random states", fontsize=10
     )
     return figure
 
 
-def _histogram(axes: Axes, joint: JointSweep, reach: float) -> None:
-    counts = np.array(joint.picture).reshape(DRAWN_BINS, -1).sum(axis=1)
-    edges = np.linspace(-joint.proved, joint.proved, DRAWN_BINS + 1)
+def _histogram(axes: Axes, output: OutputSweep, reach: float) -> None:
+    counts = np.array(output.picture).reshape(DRAWN_BINS, -1).sum(axis=1)
+    edges = np.linspace(-output.reach, output.reach, DRAWN_BINS + 1)
     density = counts / max(counts.sum(), 1) / (edges[1] - edges[0])
     axes.stairs(density, edges, fill=True, color=FOUND, alpha=0.7)
     for side in (-1, 1):
-        axes.axvline(side * joint.proved, color=PROVED, linestyle="--", linewidth=1.2)
-        axes.axvline(side * joint.found, ymax=0.75, color="black", linestyle=":", linewidth=1.0)
+        axes.axvline(side * output.proved, color=PROVED, linestyle="--", linewidth=1.2)
+        axes.axvline(side * output.found, ymax=0.75, color="black", linestyle=":", linewidth=1.0)
     axes.set_xlim(-reach, reach)
     axes.set_ylim(0, 1.3 * float(density.max()))
-    axes.set_title(f"{joint.joint}: 1 unit = {joint.lsb:.3g} {joint.unit}")
+    axes.set_title(f"{output.output}: 1 unit = {output.lsb:.3g} {output.unit}")
     axes.set_xlabel("compiled − true, units")
-    said = f"proved ±{joint.proved:.3f}", f"found ±{joint.found:.3f}"
+    said = f"proved ±{output.proved:.3f}", f"found ±{output.found:.3f}"
     axes.text(0, 0.99, said[0], color=PROVED, ha="center", va="top", transform=axes.get_xaxis_transform())
     axes.text(0, 0.89, said[1], ha="center", va="top", transform=axes.get_xaxis_transform())
 
 
 def _exceedance(axes: Axes, sweep: Sweep) -> None:
     """Draw the share of states whose error is larger, for every error up to the proved bound."""
-    for k, joint in enumerate(sweep.joints):
-        signed = np.array(joint.picture)
+    for k, output in enumerate(sweep.outputs):
+        signed = np.array(output.picture)
         half = len(signed) // 2
         counts = signed[half:] + signed[:half][::-1]
         share = np.append(np.cumsum(counts[::-1])[::-1], 0) / max(signed.sum(), 1)
-        errors = np.linspace(0, joint.proved, half + 1)
+        errors = np.linspace(0, output.reach, half + 1)
         colour = f"C{k}"
         seen = share > 0
-        axes.step(errors[seen], share[seen], where="post", color=colour, label=joint.joint, linewidth=1.3)
-        axes.plot(joint.tables.largest, 1 / sweep.states, marker="o", markersize=4, color=colour)
-        if joint.search_largest:
-            axes.plot(joint.search_largest, 0.7 / sweep.states, marker="^", markersize=5, color=colour, clip_on=False)
-        axes.axvline(joint.proved, color=colour, linestyle="--", linewidth=1.0)
+        axes.step(errors[seen], share[seen], where="post", color=colour, label=output.output, linewidth=1.3)
+        axes.plot(output.tables.largest, 1 / sweep.states, marker="o", markersize=4, color=colour)
+        if output.search_largest:
+            axes.plot(output.search_largest, 0.7 / sweep.states, marker="^", markersize=5, color=colour, clip_on=False)
+        axes.axvline(output.proved, color=colour, linestyle="--", linewidth=1.0)
     axes.set_yscale("log")
     axes.set_ylim(0.5 / sweep.states, 1.5)
-    axes.set_xlim(0, 1.08 * max(1.0, *(joint.proved for joint in sweep.joints)))
+    axes.set_xlim(0, 1.08 * max(1.0, *(output.proved for output in sweep.outputs)))
     axes.set_xlabel("|compiled − true|, units of the last bit")
     axes.set_ylabel("share of states beyond")
     axes.plot([], [], color="gray", linestyle="--", linewidth=1.0, label="proved for every input word")
@@ -81,14 +81,14 @@ def _exceedance(axes: Axes, sweep: Sweep) -> None:
 
 
 def terms_figure(sweep: Sweep) -> Figure:
-    """Return bars of the largest and rms error of each term, one panel per joint, the largest on top."""
-    n = len(sweep.joints)
+    """Return bars of the largest and rms error of each term, one panel per output, the largest on top."""
+    n = len(sweep.outputs)
     rows, columns = grid(n)
     own = [sorted((term for term in sweep.terms if term.torque == k), key=lambda term: term.largest) for k in range(n)]
     height = rows * (0.16 * max(len(terms) for terms in own) + 0.9) + 0.9
     figure = new_figure(max(3.0 * columns, 6.4), height)
     spaces = figure.subplots(rows, columns, squeeze=False, sharex=True)
-    for k, (joint, terms) in enumerate(zip(sweep.joints, own, strict=True)):
+    for k, (output, terms) in enumerate(zip(sweep.outputs, own, strict=True)):
         axes = spaces.flat[k]
         places = np.arange(len(terms))
         colours = [INPUTS if term.name == ROUNDINGS else FOUND for term in terms]
@@ -98,36 +98,36 @@ def terms_figure(sweep: Sweep) -> Figure:
         axes.set_ylim(-0.6, len(terms) - 0.4)
         axes.set_xscale("log")
         axes.tick_params(labelbottom=k + columns >= n)
-        axes.set_title(f"{joint.joint}: 1 unit = {joint.lsb:.3g} {joint.unit}")
+        axes.set_title(f"{output.output}: 1 unit = {output.lsb:.3g} {output.unit}")
         if k + columns >= n:
             axes.set_xlabel("|error|, units of the last bit")
     finish_panels(figure, list(spaces.flat), n, 2)
-    figure.suptitle(f"{sweep.name}, {sweep.bits}-bit torques: error of each term by itself", fontsize=10)
+    figure.suptitle(f"{sweep.name}, {sweep.bits} bits: error of each term by itself", fontsize=10)
     return figure
 
 
 def trajectory_figure(sweep: Sweep) -> Figure:
-    """Return, for each joint, the true torque along the trajectory and beside it the error of the tables."""
+    """Return, for each output, the true value along the trajectory and beside it the error of the tables."""
     traces = sweep.traces
     assert traces is not None
-    n = len(sweep.joints)
+    n = len(sweep.outputs)
     figure = new_figure(8.4, 1.45 * n + 1.1)
     spaces = figure.subplots(n, 2, squeeze=False, sharex=True)
-    for k, joint in enumerate(sweep.joints):
-        torque, error = spaces[k]
-        torque.plot(traces.time, traces.true[:, k] * joint.lsb, color=INPUTS, linewidth=1.0)
-        torque.set_ylabel(f"{joint.joint}\n{joint.unit}", fontsize=7)
+    for k, output in enumerate(sweep.outputs):
+        value, error = spaces[k]
+        value.plot(traces.time, traces.true[:, k] * output.lsb, color=INPUTS, linewidth=1.0)
+        value.set_ylabel(f"{output.output}\n{output.unit}", fontsize=7)
         error.plot(traces.time, traces.errors[:, k], color=FOUND, linestyle="", marker=".", markersize=1.2)
         for side in (-1, 1):
-            error.axhline(side * joint.proved, color=PROVED, linestyle="--", linewidth=1.1)
-        error.set_ylim(-1.25 * joint.proved, 1.25 * joint.proved)
-        error.set_title(f"found ±{joint.found:.3f}, proved ±{joint.proved:.3f}", fontsize=8)
+            error.axhline(side * output.proved, color=PROVED, linestyle="--", linewidth=1.1)
+        error.set_ylim(-1.25 * output.reach, 1.25 * output.reach)
+        error.set_title(f"found ±{output.found:.3f}, proved ±{output.proved:.3f}", fontsize=8)
         error.set_ylabel("units")
-    spaces[0, 0].set_title("true torque", fontsize=8)
+    spaces[0, 0].set_title("true value", fontsize=8)
     for axes in spaces[-1]:
         axes.set_xlabel("time, s" if traces.timed else "state")
     figure.align_ylabels()
     figure.suptitle(
-        f"{sweep.name}, {sweep.bits}-bit torques along {sweep.along}: torque, and compiled − true", fontsize=10
+        f"{sweep.name}, {sweep.bits} bits along {sweep.along}: true value, and compiled − true", fontsize=10
     )
     return figure

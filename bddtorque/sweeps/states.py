@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import chain
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -13,8 +16,6 @@ from bddtorque.words.interface import Interface
 
 Floats = npt.NDArray[np.float64]
 Words = npt.NDArray[np.int64]
-State = tuple[Floats, Floats, Floats]
-"""q, qd and qdd, each (N, n)."""
 
 BATCH = 1 << 15
 """States of a batch: what is held in memory at a time."""
@@ -33,28 +34,25 @@ class Batch:
 
 @dataclass(frozen=True)
 class Given:
-    """States that somebody gave, such as a piece of a trajectory: q, qd and qdd at the joints, each (N, n)."""
+    """States that somebody gave, such as a piece of a trajectory: values (N, words) of every input array."""
 
-    q: Floats
-    qd: Floats
-    qdd: Floats
+    arrays: tuple[Floats, ...]
 
     corner = False
 
     @property
     def count(self) -> int:
         """Number of states."""
-        return len(self.q)
+        return len(self.arrays[0])
 
 
 Part = Batch | Given
 """What is measured at a time."""
 
 
-def pieces(q: Floats, qd: Floats, qdd: Floats) -> list[Given]:
-    """Return given states, each (N, n), in batches."""
-    starts = range(0, len(q), BATCH)
-    return [Given(q[k : k + BATCH], qd[k : k + BATCH], qdd[k : k + BATCH]) for k in starts]
+def pieces(arrays: tuple[Floats, ...]) -> list[Given]:
+    """Return given states, each array (N, words), in batches."""
+    return [Given(tuple(array[k : k + BATCH] for array in arrays)) for k in range(0, len(arrays[0]), BATCH)]
 
 
 def batches(states: int, corners: int) -> list[Batch]:
@@ -66,27 +64,35 @@ def batches(states: int, corners: int) -> list[Batch]:
     ]
 
 
-def states_of(batch: Part, formats: Interface, seed: int) -> State:
-    """Return the states of a batch, as floats at the joints."""
+def by_array(formats: Interface, rows: npt.NDArray[Any]) -> list[Any]:
+    """Return rows (all input words, N), one word below another, as arrays (N, words) in the order of the inputs."""
+    ends = np.cumsum([len(array) for array in formats.inputs])
+    return [rows[end - len(array) : end].T for array, end in zip(formats.inputs, ends.tolist(), strict=True)]
+
+
+def by_name(formats: Interface, rows: npt.NDArray[Any]) -> Mapping[str, Any]:
+    """Return rows (all input words, N) by the names that plans have for the words."""
+    return dict(zip(formats.words, rows, strict=True))
+
+
+def states_of(batch: Part, formats: Interface, seed: int) -> tuple[Floats, ...]:
+    """Return the states of a batch in the units of the inputs, (N, words) of each input array."""
     if isinstance(batch, Given):
-        return batch.q, batch.qd, batch.qdd
-    words, units = [word for kind in formats.inputs for word in kind], units_of(batch, formats, seed)
-    values = np.stack([word.value(row) for word, row in zip(words, units, strict=True)], axis=1)
-    n = len(formats.q)
-    return values[:, :n], values[:, n : 2 * n], values[:, 2 * n :]
+        return batch.arrays
+    units = units_of(batch, formats, seed)
+    values = np.stack([word.value(row) for word, row in zip(chain(*formats.inputs), units, strict=True)])
+    return tuple(by_array(formats, values))
 
 
 def units_of(batch: Part, formats: Interface, seed: int) -> Floats:
-    """Return the states of a batch in units of their words, q, qd and qdd of every joint one below another, (3n, N).
+    """Return the states of a batch in units of their words, one word below another, (all input words, N).
 
     Random states are even over all that the words can hold, half a unit beyond the end words included. Corner states
     are words; the first of them are all combinations of lowest and highest words.
     """
-    words = [word for kind in formats.inputs for word in kind]
+    words = list(chain(*formats.inputs))
     if isinstance(batch, Given):
-        return np.stack(
-            [word.units(row) for word, row in zip(words, np.hstack(states_of(batch, formats, seed)).T, strict=True)]
-        )
+        return np.stack([word.units(row) for word, row in zip(words, np.hstack(batch.arrays).T, strict=True)])
     rng = np.random.default_rng([seed, int(batch.corner), batch.index])
     if batch.corner:
         return _corners(batch, words, rng)
@@ -102,7 +108,7 @@ def _corners(batch: Batch, words: list[Format], rng: np.random.Generator) -> Flo
     rows = []
     for k, word in enumerate(words):
         drawn = rng.choice(special_words(word), batch.count)
-        ends = np.where((places >> k) & 1, word.highest, word.lowest)
+        ends = np.where((places >> min(k, 62)) & 1, word.highest, word.lowest)
         rows.append(np.where(pure, ends, drawn))
     return np.array(rows, dtype=np.float64)
 
@@ -120,9 +126,9 @@ def special_words(word: Format) -> Words:
 
 
 def random_words(formats: Interface, count: int, seed: int) -> list[Words]:
-    """Return words of q, qd and qdd, each (count, n): every word of each format as likely as any other."""
+    """Return words of every input array, (count, words): every word of each format as likely as any other."""
     rng = np.random.default_rng(seed)
     return [
-        np.stack([rng.integers(word.lowest, word.highest, count, endpoint=True) for word in kind], axis=1)
-        for kind in formats.inputs
+        np.stack([rng.integers(word.lowest, word.highest, count, endpoint=True) for word in array], axis=1)
+        for array in formats.inputs
     ]

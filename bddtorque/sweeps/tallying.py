@@ -15,7 +15,7 @@ SMALLEST_OCTAVE, LARGEST_OCTAVE = -16, 24
 BINS = BINS_PER_OCTAVE * (LARGEST_OCTAVE - SMALLEST_OCTAVE)
 """Bins of |error|, 1.1 % apart, from 2^-16 to 2^24 units: percentiles are read from these."""
 PICTURE_BINS = 512
-"""Even bins of the signed error from minus to plus the proved bound: for pictures."""
+"""Even bins of the signed error from minus to plus the proved bound, or a unit where that is 0: for pictures."""
 
 CELLS = 128
 """Even parts of an octave that hold at most one edge between two bins each."""
@@ -61,7 +61,7 @@ def tally(
     at_words: Any,
     at_states: Any,
     ends: Any,
-    proved: Any,
+    reach: Any,
     corner: Any,
     largest: Any,
     squares: Any,
@@ -75,9 +75,9 @@ def tally(
 ) -> None:
     """Add up the three errors of N states, see `bddtorque.sweeps.measuring`; of corners only the worst.
 
-    Given are torques (n, N), compiled and true ones at words and at states, the lowest and highest words (2, n) and
-    what is proved (n,). Of a torque that needs more than its words hold, both truths are clamped, and it is counted;
-    `overshoot` is how far beyond the end words one lies at most.
+    Given are outputs (m, N), compiled and true ones at words and at states, the lowest and highest words (2, m) and
+    how far pictures reach (m,). Of a value that needs more than its words hold, both truths are clamped, and it is
+    counted; `overshoot` is how far beyond the end words one lies at most.
     """
     for j in range(at_words.shape[0]):
         low, high, half_bins = ends[0, j], ends[1, j], PICTURE_BINS / 2
@@ -98,6 +98,6 @@ def tally(
                 largest[kind, j] = max(largest[kind, j], size)
                 squares[kind, j] += size * size
                 bins[kind, j, bin_of(size)] += 1
-            drawn = (errors[0] / proved[j] + 1) * half_bins
+            drawn = (errors[0] / reach[j] + 1) * half_bins
             if 0 <= drawn <= PICTURE_BINS:
                 picture[j, min(int(drawn), PICTURE_BINS - 1)] += 1

@@ -25,6 +25,7 @@ import numpy.typing as npt
 from bddtorque.base.errors import BddTorqueError
 from bddtorque.dynamics.batch import friction
 from bddtorque.dynamics.terms import Terms, terms_of
+from bddtorque.model.applicability import require
 from bddtorque.model.model import Model
 from bddtorque.plan.blocks import FunctionBlock
 from bddtorque.plan.plan import Plan
@@ -102,7 +103,7 @@ def term_errors(model: Model, words: Sequence[Words]) -> list[TermError]:
 def _rows(model: Model, words: Sequence[Words]) -> Iterable[tuple[int, str, Floats, Floats, bool]]:
     """Give torque, name, values and errors (N,) in units of each row, and whether the plan has anything for it."""
     _check(model)
-    plan = model.word_plan("a comparison by terms")
+    plan = model.plan
     inputs = dict(zip(model.formats.words, np.concatenate(words, axis=1).T, strict=True))
     wires, motions = run_wires(plan, model.tables, inputs), motions_of(plan)
     truths = _true_terms(model, terms_of(model.robot), words)
@@ -121,11 +122,7 @@ def _rows(model: Model, words: Sequence[Words]) -> Iterable[tuple[int, str, Floa
 
 
 def _check(model: Model) -> None:
-    if model.plan.source != "terms":
-        raise BddTorqueError(
-            f"errors of terms: '{model.robot.name}' was compiled from source '{model.plan.source}', without terms: "
-            "compile it with source 'terms'"
-        )
+    require(model, "terms of torques")
     for word in (*model.formats.qd, *model.formats.qdd):
         if word.dequantise(0) != 0.0:
             raise BddTorqueError(
@@ -243,10 +240,11 @@ class TermSummands:
 
 def term_summands(model: Model) -> list[TermSummands]:
     """Return the summands of all torques by term, of a robot compiled from source `terms`."""
+    require(model, "terms of torques")
     off_centre = {
         name for name, word in model.formats.words.items() if name.startswith("qd") and word.dequantise(0) != 0.0
     }
-    plan = model.word_plan("a list of terms")
+    plan = model.plan
     motions = motions_of(plan, off_centre)
     found = []
     for torque, output in enumerate(plan.outputs):

@@ -36,10 +36,18 @@ class Trajectory:
     name: str  # "quintic", "sine", or the file it was read from
     time: Floats  # times, shape (N,), in s; the number of the state if no time is known
     timed: bool  # whether `time` is in s
-    # q, qd, qdd: states, shape (N, n), rad or m, per s and s²
-    q: Floats
-    qd: Floats
-    qdd: Floats
+    arrays: dict[str, Floats]  # values (N, words) of every input array of the model: q, qd, qdd, in rad or m and s
+
+    def of(self, formats: Interface) -> tuple[Floats, ...]:
+        """Return the arrays in the order of a model's inputs; refuse missing ones, other ones, and bad shapes."""
+        names = [array.name for array in formats.inputs]
+        if set(names) != set(self.arrays):
+            raise BddTorqueError(
+                f"trajectory '{self.name:.40}' must give {', '.join(names)}, got {', '.join(self.arrays)}"
+            )
+        for array in formats.inputs:
+            array.quantise(self.arrays[array.name])  # refuses what is not finite, and other shapes
+        return tuple(self.arrays[name] for name in names)
 
 
 def quintic(formats: Interface, count: int, seed: int = 0) -> Trajectory:
@@ -57,14 +65,12 @@ def quintic(formats: Interface, count: int, seed: int = 0) -> Trajectory:
     T = durations[move][:, None]
     u = np.clip((time - starts[move])[:, None] / T, 0.0, 1.0)
     way = ways[move]
-    return Trajectory(
-        "quintic",
-        time,
-        True,
-        points[move] + way * u**3 * (10 - 15 * u + 6 * u**2),
-        way * 30 * u**2 * (1 - u) ** 2 / T,
-        way * 60 * u * (1 - u) * (1 - 2 * u) / T**2,
-    )
+    arrays = {
+        "q": points[move] + way * u**3 * (10 - 15 * u + 6 * u**2),
+        "qd": way * 30 * u**2 * (1 - u) ** 2 / T,
+        "qdd": way * 60 * u * (1 - u) * (1 - 2 * u) / T**2,
+    }
+    return Trajectory("quintic", time, True, arrays)
 
 
 def sine(formats: Interface, count: int, seed: int = 0) -> Trajectory:
@@ -78,26 +84,31 @@ def sine(formats: Interface, count: int, seed: int = 0) -> Trajectory:
     size = np.minimum.reduce([(high - low) / 2, speed / omega, acceleration / omega**2])
     time = np.linspace(0.0, PERIODS * TURN / omega.min(), count)
     phase = time[:, None] * omega + rng.uniform(0, TURN, n)
-    q = (low + high) / 2 + size * np.sin(phase)
-    return Trajectory("sine", time, True, q, size * omega * np.cos(phase), -size * omega**2 * np.sin(phase))
+    q, qdd = (low + high) / 2 + size * np.sin(phase), -size * omega**2 * np.sin(phase)
+    return Trajectory("sine", time, True, {"q": q, "qd": size * omega * np.cos(phase), "qdd": qdd})
 
 
 BUILT_IN = {"quintic": quintic, "sine": sine}
 """Trajectories by name."""
 
 
-def from_states(name: str, q: Floats, qd: Floats, qdd: Floats) -> Trajectory:
-    """Return given states, each (N, n), as a trajectory whose time is not known."""
-    if not len(q):
+def from_states(name: str, **arrays: Floats) -> Trajectory:
+    """Return given states, values (N, words) of every input array by name, as a trajectory whose time is not known."""
+    counts = {len(array) for array in arrays.values()}
+    if counts in (set(), {0}):
         raise BddTorqueError(f"{name}: a trajectory must have at least one state")
-    return Trajectory(name, np.arange(len(q), dtype=np.float64), False, q, qd, qdd)
+    if len(counts) > 1:
+        raise BddTorqueError(f"{name}: all arrays of a trajectory must have the same length, got {sorted(counts)}")
+    return Trajectory(name, np.arange(counts.pop(), dtype=np.float64), False, dict(arrays))
 
 
 def _reaches(formats: Interface) -> tuple[Floats, Floats, Floats, Floats]:
     """Return what is used of the ranges, each (n,): lowest and highest position, and speed and acceleration."""
     ends = np.array([_position_ends(word) for word in formats.q])
     middle, half = ends.mean(axis=1), SHARE * np.diff(ends, axis=1)[:, 0] / 2
-    speed, acceleration = (SHARE * np.array([_both_ways(word) for word in kind]) for kind in formats.inputs[1:])
+    speed, acceleration = (
+        SHARE * np.array([_both_ways(word) for word in array]) for array in (formats.qd, formats.qdd)
+    )
     return middle - half, middle + half, speed, acceleration
 
 

@@ -25,8 +25,8 @@ def csv_of(states, header=HEADER):
     return header + "\n" + "".join(",".join(map(repr, row)) + "\n" for row in states.tolist())
 
 
-def test_column_names():
-    assert ",".join(column_names(["shoulder", "elbow"])) == HEADER
+def test_column_names(model):
+    assert ",".join(column_names(model.formats.inputs)) == HEADER
 
 
 @pytest.mark.parametrize("evaluator", ["words", "bits"])
@@ -51,9 +51,9 @@ def test_words_in_words_out(run, model, model_file):
 
 def test_json(run, model, model_file):
     told = json.loads(run("eval", model_file, "--q", "1,2", "--qd", "5,0", "--json").out)
-    assert told["joints"] == ["shoulder", "elbow"]
+    assert told["outputs"] == ["tau:shoulder", "tau:elbow"]
     assert told["units"] == ["N·m", "N·m"]
-    assert told["tau"] == [model.torque([1, 2], [5, 0], [0, 0]).tolist()]
+    assert told["values"] == [model.torque([1, 2], [5, 0], [0, 0]).tolist()]
     assert told["out_of_range"] == {"qd:shoulder": 1}
 
 
@@ -113,7 +113,7 @@ def test_out_of_range_is_counted_beside_the_result(run, model, model_file):
     ran = run("eval", model_file, "--q", "9,0", "--qd", "0,-4")
     assert ran.code == 0
     assert parsed(ran.out)[0].tolist() == model.torque([9, 0], [0, -4], [0, 0]).tolist()
-    assert ran.err == "bddtorque: out of range: q:shoulder 1, qd:elbow 1; positions that turn wrap, others saturate\n"
+    assert ran.err == "bddtorque: out of range: q:shoulder 1, qd:elbow 1; angles wrap, others saturate\n"
 
 
 def test_out_of_range_can_be_refused(refused, model_file, tmp_path):

@@ -41,12 +41,17 @@ from bddtorque.robots.robot_data import robot_from_plain, robot_to_plain
 from bddtorque.spec import from_toml, load_spec
 from bddtorque.spec.loading import spec_and_robot
 from bddtorque.words.formats import Format
+from bddtorque.words.interface import Interface, word_vector
 from bddtorque.words.samples import law_of, merged, read_samples
 
 LONGEST_LINE = 1200
 """Characters of a message."""
 TABLES = 64 * 2**20
 """Bytes that the tables of a mutated model may take; larger ones have tests of their own."""
+TWO_JOINTS = Interface(
+    tuple(word_vector(array, JOINTS, [Format("range", 8, -1.0, 1.0)] * 2) for array in ("q", "qd", "qdd")),
+    (word_vector("tau", JOINTS, [Format("range", 8, -1.0, 1.0)] * 2),),
+)
 Make = Callable[[random.Random, Sequence[bytes]], bytes]
 Check = Callable[[Path], None]
 
@@ -234,7 +239,7 @@ def check_states(path: Path) -> None:
     refused: list[BddTorqueError] = []
     for words in (False, True):
         try:
-            rows = [row for _, piece in read_states(path, JOINTS, words) for row in piece.tolist()]
+            rows = [row for _, piece in read_states(path, TWO_JOINTS, words) for row in piece.tolist()]
         except BddTorqueError as problem:
             refused.append(problem)
             continue
@@ -250,7 +255,7 @@ def _compare_states(path: Path, rows: list[list[float]]) -> None:
     text = path.read_bytes().decode("utf-8-sig")
     read = csv.DictReader([line + "\n" for line in text.replace("\r\n", "\n").replace("\r", "\n").split("\n")])
     read.fieldnames = [name.strip() for name in read.fieldnames or []]
-    expected = [[float(row[name]) for name in column_names(JOINTS)] for row in read]
+    expected = [[float(row[name]) for name in column_names(TWO_JOINTS.inputs)] for row in read]
     if expected != rows:
         raise WrongError("other states than the file has")
 

@@ -17,7 +17,7 @@ from bddtorque.independent import check_bytes
 from bddtorque.model.model import to_bytes
 from bddtorque.robots.parts import Follower, Frame, Joint, Link
 from bddtorque.robots.robot import Robot
-from bddtorque.sweeps import sweep_quantity
+from bddtorque.sweeps import sweep
 from bddtorque.words.bounded import Interval
 
 TARGETS = ("float", "integer", "tables")
@@ -66,7 +66,7 @@ def test_every_checker_accepts_it(target: str) -> None:
 
 @pytest.mark.parametrize("target", TARGETS)
 def test_a_sweep_finds_no_value_beyond_its_words(target: str) -> None:
-    found = sweep_quantity(jacobian(target), 500)
+    found = sweep(jacobian(target), 500)
     assert not found.exceeding and not found.refuted_ranges
 
 
@@ -89,7 +89,7 @@ def test_a_file_whose_range_is_that_of_one_axis_is_refused(target: str, monkeypa
         assert not all(check.passed for check in checks)
     refused = check_bytes(data)[-1]
     assert refused.name in ("ranges", "saturation", "certificate"), refused
-    assert "wy1" in [output.output for output in sweep_quantity(clipped, 200).refuted_ranges]
+    assert "wy1" in [output.output for output in sweep(clipped, 200).refuted_ranges]
 
 
 def test_sliding_followers_turn_nothing() -> None:

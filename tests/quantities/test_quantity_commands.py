@@ -7,7 +7,6 @@ import pytest
 
 import bddtorque as bt
 from bddtorque.cli import main
-from bddtorque.sweeps.quantity_sweep import sweep_quantity
 
 
 @pytest.fixture(scope="module")
@@ -44,25 +43,45 @@ def test_eval_takes_states_and_files(file, tmp_path, capsys):
     assert json.loads(capsys.readouterr().out)["values"] == model.words([[-4, 3], [6, 5]]).tolist()
     assert main(["eval", str(file), "--q", "0,0", "--qd", "0,0"]) == 2
     assert "quantity 'gravity' takes q: got --qd" in capsys.readouterr().err
+    assert main(["eval", str(file), "--input", "q=0.5,-0.25"]) == 0
+    assert capsys.readouterr().out.splitlines() == [header, row]
+    for typed, said in ({"speed=1,2": "unknown input 'speed'", "q": "NAME=NUMBERS", "q=1": "2 numbers"}).items():
+        assert main(["eval", str(file), "--input", typed]) == 2
+        assert said in capsys.readouterr().err
+
+
+def test_eval_of_a_function(tmp_path, capsys):
+    words = {"inputs": {"x": (6, 2.0, "m"), "y": (6, "angle")}, "output": {"z": (8, 3.0, "m")}}
+    model = bt.compile_function(lambda x, y: x * np.cos(y), **words, name="product")
+    file, states = tmp_path / "product.bdt", tmp_path / "states.csv"
+    model.save(file)
+    assert main(["eval", str(file), "--input", "x=0.5", "--input", "y=-1.0", "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert (told["outputs"], told["units"], told["values"]) == (["z"], ["m"], [[model.value(0.5, -1.0)]])
+    states.write_text("y,x\n3,-4\n5,60\n", encoding="utf-8")
+    assert main(["eval", str(file), str(states), "--words", "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert told["values"] == [[model.words(-4, 3)], [model.words(31, 5)]] and told["out_of_range"] == {"x": 1}
+    assert main(["eval", str(file), "--input", "x=0.5"]) == 2
+    assert "function 'product' takes x, y: --input y=... is missing" in capsys.readouterr().err
 
 
 def test_sweep_finds_no_more_than_is_proved(file, tmp_path, capsys):
     csv = tmp_path / "sweep.csv"
     assert main(["sweep", str(file), "--states", "3000", "--csv", str(csv)]) == 0
     assert "gravity: 3,000 random and 375 corner states" in capsys.readouterr().out
-    assert csv.read_text(encoding="utf-8").startswith("robot,quantity,output,")
-    found = sweep_quantity(bt.load(file), 3000)
+    assert csv.read_text(encoding="utf-8").startswith("model,quantity,output,")
+    found = bt.sweep(bt.load(file), 3000)
     assert not found.exceeding
     assert all(0.4 < output.found <= output.proved for output in found.outputs)
     assert main(["sweep", str(file), "--terms"]) == 2
-    assert "--terms cannot be given for quantity 'gravity'" in capsys.readouterr().err
+    assert "terms of torques: 'planar2r' is not the torque of q, qd and qdd" in capsys.readouterr().err
 
 
 def test_a_sweep_notices_what_is_worse_than_proved(file, monkeypatch):
-    model = bt.load(file)
     true = bt.Model.true_units
     monkeypatch.setattr(bt.Model, "true_units", lambda *given: true(*given) * 1.2)
-    assert sweep_quantity(model, 500).exceeding
+    assert bt.sweep(bt.load(file), 500).exceeding
 
 
 def test_functions_are_swept_too(tmp_path, monkeypatch, capsys):
@@ -73,22 +92,21 @@ def test_functions_are_swept_too(tmp_path, monkeypatch, capsys):
     files = [tmp_path / "product.bdt", tmp_path / "measured.bdt"]
     for each, file in zip((model, samples), files, strict=True):
         each.save(file)
-        [output] = sweep_quantity(each, 2000).outputs
+        [output] = bt.sweep(each, 2000).outputs
         assert 0.45 < output.found <= output.proved
         assert set(output.worst) == set(each.formats.words)
-    assert main(["sweep", *map(str, files), "--states", "500"]) == 0
-    assert "product, function: 500 random and 63 corner states" in " ".join(capsys.readouterr().out.split())
-    assert main(["sweep", str(files[0]), "--plot", "x.png"]) == 2
-    assert "--plot cannot be given for function 'product'" in capsys.readouterr().err
-    with pytest.raises(bt.BddTorqueError, match=r"'product' is a compiled function: use bt.sweep_quantity\(model\)"):
-        bt.sweep(model)
+    plot = tmp_path / "both.png"
+    assert main(["sweep", *map(str, files), "--states", "500", "--plot", str(plot)]) == 0
+    said = " ".join(capsys.readouterr().out.split())
+    assert "product, measured: 500 random and 63 corner states, 63 more in search of the worst" in said
+    assert plot.read_bytes().startswith(b"\x89PNG")
     true = bt.Model.true_units
     monkeypatch.setattr(bt.Model, "true_units", lambda *given: true(*given) * 1.2)
-    assert sweep_quantity(model, 200).exceeding
+    assert bt.sweep(model, 200).exceeding
     monkeypatch.undo()
     untraced = bt.compile_function(abs, inputs={"x": (4, 1.0)}, output={"y": (4, 1.0)}, trace="float")
     with pytest.raises(bt.BddTorqueError, match=r"use model.error_of\(function\)"):
-        sweep_quantity(untraced, 10)
+        bt.sweep(untraced, 10)
 
 
 @pytest.mark.parametrize("command", [["terms"], ["bench", "--latency"]])
@@ -114,10 +132,3 @@ def test_ask_answers(file, capsys):
     assert main(["ask", str(file), "--largest", "--where", "q[elbow]=0", "--json"]) == 0
     said = json.loads(capsys.readouterr().out)
     assert {answer["of"] for answer in said["answers"]} == {"tau1", "tau2"}
-
-
-def test_sweep_of_python_says_which_call_works(file):
-    with pytest.raises(bt.BddTorqueError, match=r"use bt.sweep_quantity\(model\)"):
-        bt.sweep(bt.load(file))
-    with pytest.raises(bt.BddTorqueError, match=r"use bt.sweep\(model\)"):
-        bt.sweep_quantity(bt.compile("planar2r", bits=4, cache=None, workers=1))

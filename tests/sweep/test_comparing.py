@@ -19,7 +19,7 @@ def found(model):
 
 
 def widened(found, bits):
-    return replace(found, joints=tuple(replace(joint, bits=bits) for joint in found.joints))
+    return replace(found, outputs=tuple(replace(joint, bits=bits) for joint in found.outputs))
 
 
 def test_sizes_are_those_of_the_file(model, found):
@@ -42,10 +42,10 @@ def test_times_do_not_make_sweeps_differ(model, found):
 def test_csv_has_terms_and_costs(found):
     rows = list(csv.DictReader(to_csv([found]).splitlines()))
     terms = [row for row in rows if row["error"].startswith("term ")]
-    assert [row["error"] for row in terms if row["joint"] == "elbow"] == [
+    assert [row["error"] for row in terms if row["output"] == "elbow"] == [
         f"term {name}" for name in ("J21", "J22", "C2_11", "G2", "roundings")
     ]
-    first, joint = found.terms[0], found.joints[0]
+    first, joint = found.terms[0], found.outputs[0]
     assert float(terms[0]["max_units"]) == first.largest
     assert float(terms[0]["rms_si"]) == first.rms * joint.lsb
     assert {row["file_bytes"] for row in rows} == {str(found.cost.file_bytes)}
@@ -54,12 +54,12 @@ def test_csv_has_terms_and_costs(found):
 
 
 def test_word_lengths_of_one_model_are_an_axis_and_anything_else_is_not(found):
-    wider, other = widened(found, 7), replace(found, label="other")
+    wider, other = widened(found, 7), replace(found, name="other")
     assert comparable([found, wider])
     assert not comparable([found, found])
     assert not comparable([found, other])
     assert not comparable([found, widened(other, 7)])
-    assert not comparable([found, replace(wider, joints=wider.joints[:1])])
+    assert not comparable([found, replace(wider, outputs=wider.outputs[:1])])
 
 
 def test_the_picture_of_word_lengths_has_size_and_speed(found):
@@ -74,10 +74,10 @@ def test_the_picture_of_word_lengths_has_size_and_speed(found):
 
 
 def test_the_picture_of_any_models_has_a_panel_each(found):
-    other = replace(found, label="other", joints=found.joints * 3, cost=None)
+    other = replace(found, name="other", outputs=found.outputs * 3, cost=None)
     figure = models_figure([found, other])
     bars = [sorted(patch.get_height() for patch in axes.patches) for axes in figure.axes]
-    assert bars[0] == sorted([joint.found for joint in found.joints] + [joint.tables.rms for joint in found.joints])
+    assert bars[0] == sorted([joint.found for joint in found.outputs] + [joint.tables.rms for joint in found.outputs])
     assert len(bars[1]) == 12
     assert [axes.get_title().splitlines()[0] for axes in figure.axes] == ["planar2r, 6 bits", "other, 6 bits"]
     assert len(figure_of([found, other, other, other, other]).axes) == 6

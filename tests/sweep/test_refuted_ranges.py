@@ -16,11 +16,10 @@ from compiled import arm, values_of
 import bddtorque as bt
 from bddtorque.cli import main
 from bddtorque.proof.certificate import Certificate
-from bddtorque.sweeps import sweep, sweep_quantity
-from bddtorque.sweeps.figures import to_csv
+from bddtorque.sweeps import sweep
+from bddtorque.sweeps.figures import refutes_range, to_csv
 from bddtorque.sweeps.measuring import joined, measure_subject, subject_of
 from bddtorque.sweeps.states import Batch
-from bddtorque.sweeps.true_torques import refutes_range
 
 
 def certified_as_unable(model: bt.Model) -> bt.Model:
@@ -50,13 +49,13 @@ def narrow_function() -> bt.Model:
 def test_a_torque_that_may_saturate_is_counted_and_nothing_is_refuted() -> None:
     model = narrow_torques()
     found = sweep(model, 3_000)
-    shoulder, elbow = found.joints
-    assert [joint.saturation for joint in found.joints] == ["can", "cannot"]
+    shoulder, elbow = found.outputs
+    assert [joint.saturation for joint in found.outputs] == ["can", "cannot"]
     assert shoulder.saturated > 100 and shoulder.overshoot > 10
     assert (elbow.saturated, elbow.overshoot) == (0, 0.0)
     assert not found.refuted_ranges and not found.exceeding
     assert elbow.to_plain()["overshoot_words"] is None
-    words = [np.array([each]) for each in shoulder.overshoot_words]
+    words = [np.array([each]) for each in shoulder.overshoot_words.values()]
     torque = bt.inverse_dynamics(model.robot, *values_of(model, words))[0, 0]
     word = model.formats.tau[0]
     units = float(word.units(torque))
@@ -74,10 +73,10 @@ def test_the_overshoot_is_the_largest_of_all_batches() -> None:
 
 def test_a_torque_refutes_a_certificate_that_excludes_it() -> None:
     found = sweep(certified_as_unable(narrow_torques()), 2_000)
-    assert [joint.joint for joint in found.refuted_ranges] == ["shoulder"]
+    assert [joint.output for joint in found.refuted_ranges] == ["shoulder"]
     assert not found.exceeding  # errors are those of clamped torques, and see nothing
     plain = found.to_plain()
-    assert plain["range_refuted"] and [joint["range_refuted"] for joint in plain["joints"]] == [True, False]
+    assert plain["range_refuted"] and [joint["range_refuted"] for joint in plain["outputs"]] == [True, False]
     rows = [row for row in csv.DictReader(to_csv([found]).splitlines()) if row["error"] == "tables"]
     assert [row["saturation"] for row in rows] == ["cannot", "cannot"]
     assert int(rows[0]["saturated"]) > 0 and float(rows[0]["overshoot_units"]) > 10 and rows[1]["saturated"] == "0"
@@ -85,17 +84,17 @@ def test_a_torque_refutes_a_certificate_that_excludes_it() -> None:
 
 @pytest.mark.parametrize("make", [narrow_gravity, narrow_function])
 def test_so_do_quantities_and_functions(make: Any) -> None:
-    right = sweep_quantity(make(), 2_000)
+    right = sweep(make(), 2_000)
     assert right.outputs[0].saturated and right.outputs[0].saturation != "cannot"
     assert not right.refuted_ranges
-    found = sweep_quantity(certified_as_unable(make()), 2_000)
+    found = sweep(certified_as_unable(make()), 2_000)
     assert [output.output for output in found.refuted_ranges] == [found.outputs[0].output]
     assert not found.exceeding
     assert found.outputs[0].overshoot > 10
     assert all(len(words) >= 1 for words in found.outputs[0].overshoot_words.values())
     assert found.to_plain()["outputs"][0]["range_refuted"]
-    rows = list(csv.DictReader(found.to_csv().splitlines()))
-    assert rows[0]["saturation"] == "cannot" and float(rows[0]["overshoot"]) == found.outputs[0].overshoot
+    rows = list(csv.DictReader(to_csv([found]).splitlines()))
+    assert rows[0]["saturation"] == "cannot" and float(rows[0]["overshoot_units"]) == found.outputs[0].overshoot
 
 
 @pytest.mark.parametrize(
@@ -110,9 +109,9 @@ def test_a_value_within_the_bound_of_an_end_refutes_nothing(saturation: Any, ove
 @pytest.mark.parametrize(
     ("make", "named"),
     [
-        (narrow_torques, "torque of 'shoulder' at 5 bits, "),
-        (narrow_gravity, "shoulder of planar2r, "),
-        (narrow_function, "z of product, "),
+        (narrow_torques, "shoulder of planar2r at 5 bits, "),
+        (narrow_gravity, "shoulder of planar2r, gravity at 8 bits, "),
+        (narrow_function, "z of product at 8 bits, "),
     ],
 )
 def test_the_command_fails_in_one_line(
@@ -138,10 +137,10 @@ def test_the_command_fails_in_one_line(
 
 def test_along_a_trajectory() -> None:
     found = sweep(certified_as_unable(narrow_torques()), 500, trajectory="sine")
-    assert [joint.joint for joint in found.refuted_ranges] == ["shoulder"]
+    assert [joint.output for joint in found.refuted_ranges] == ["shoulder"]
 
 
 def test_right_certificates_are_not_refuted() -> None:
     found = sweep(arm(6, block_bits=12), 20_000)
-    assert all(joint.saturation == "cannot" and joint.overshoot == 0 for joint in found.joints)
+    assert all(joint.saturation == "cannot" and joint.overshoot == 0 for joint in found.outputs)
     assert not found.refuted_ranges

@@ -11,7 +11,7 @@ from bddtorque.sweeps.measuring import measure_subject, subject_of
 from bddtorque.sweeps.searching import CANDIDATES, climb
 from bddtorque.sweeps.states import Batch
 
-START = np.zeros((3, 2), dtype=np.int64)
+START = np.zeros(6, dtype=np.int64)
 
 
 def error_at(model, state, joint):
@@ -28,7 +28,7 @@ def test_it_beats_chance_and_never_the_bound(model):
     for joint in range(2):
         found = climb(subject, 0, joint, random["worst_states"][joint], 10_000)
         assert random["worst"][joint] < found["worst"] <= subject.proved[joint]
-        assert found["worst"] == pytest.approx(error_at(model, found["worst_state"], joint), abs=1e-9)
+        assert found["worst"] == pytest.approx(error_at(model, found["worst_state"].reshape(3, 2), joint), abs=1e-9)
 
 
 @pytest.mark.parametrize("budget", [1, 2, CANDIDATES + 1, 3 * CANDIDATES])
@@ -60,7 +60,7 @@ def test_it_finds_a_fault_that_few_states_show(model):
         return subject.run(*words) + 2 * alike[:, None]
 
     found = climb(replace(subject, run=faulty), 0, 0, START, 60_000)
-    assert (found["worst_state"] == hidden).all()
+    assert (found["worst_state"].reshape(3, 2) == hidden).all()
     assert found["worst"] > 11
 
 
@@ -68,13 +68,13 @@ def test_a_sweep_begins_at_the_worst_it_knows_and_keeps_the_worse(model):
     without = sweep(model, 2_000, searched=0)
     found = sweep(model, 2_000, searched=4_001)
     assert (without.searched, found.searched) == (0, 4_001)
-    for before, joint in zip(without.joints, found.joints, strict=True):
+    for before, joint in zip(without.outputs, found.outputs, strict=True):
         assert before.search_largest == 0
         assert before.tables == joint.tables
         assert joint.search_largest >= before.found
         assert joint.search_largest == joint.found <= joint.proved
-        words = [np.array(each) for each in joint.worst]
-        assert error_at(model, words, found.joints.index(joint)) == pytest.approx(joint.found, abs=1e-9)
+        words = [np.array(each) for each in joint.worst.values()]
+        assert error_at(model, words, found.outputs.index(joint)) == pytest.approx(joint.found, abs=1e-9)
 
 
 def test_the_same_seed_finds_the_same(model):

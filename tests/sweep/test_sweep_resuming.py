@@ -10,8 +10,8 @@ import bddtorque as bt
 from bddtorque.base.caching import Cache
 from bddtorque.base.workers import NoProgress
 from bddtorque.sweeps import sweep
+from bddtorque.sweeps.figures import float_error
 from bddtorque.sweeps.measuring import subject_of
-from bddtorque.sweeps.true_torques import float_error
 
 STATES = 4_000
 
@@ -71,7 +71,7 @@ def test_a_short_sweep_keeps_nothing(model, tmp_path):
 def test_long_sweeps_run_code_made_for_the_plan_and_find_the_same(model, monkeypatch):
     tables = sweep(model, 3_000)
     monkeypatch.setattr("bddtorque.sweeps.running.STRAIGHT", 3_000)
-    for fast, plain in zip(sweep(model, 3_000).joints, tables.joints, strict=True):
+    for fast, plain in zip(sweep(model, 3_000).outputs, tables.outputs, strict=True):
         assert fast.found == pytest.approx(plain.found, abs=float_error(plain.bits))
         for error in ("tables", "inputs", "total"):
             assert getattr(fast, error).rms == pytest.approx(getattr(plain, error).rms, rel=1e-9)
@@ -132,7 +132,7 @@ def test_true_torques_that_differ_are_refused(model, monkeypatch):
 
     monkeypatch.setattr(running, "STRAIGHT", 3_000)
     monkeypatch.setattr(running, "subject_from", broken)
-    with pytest.raises(bt.BddTorqueError, match="true torques of code and recursion differ by"):
+    with pytest.raises(bt.BddTorqueError, match="true values of code and of the quantity differ by"):
         sweep(model, 3_000)
 
 
@@ -143,4 +143,4 @@ def test_threads_do_not_matter(model):
 def test_counts_of_workers_are_checked(model):
     with pytest.raises(bt.BddTorqueError, match="workers"):
         sweep(model, STATES, workers=0)
-    assert np.isfinite(sweep(model, 10, workers=1).joints[0].found)
+    assert np.isfinite(sweep(model, 10, workers=1).outputs[0].found)

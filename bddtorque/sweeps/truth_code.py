@@ -1,8 +1,9 @@
-"""The true torques of a long sweep: the recursion of one arm as straight-line code in float64, in vector lanes.
+"""The true values of a long sweep: the recursion of one arm as straight-line code in float64, in vector lanes.
 
 It is the plan that target ``"float"`` would have in double precision, but it takes any floats, in units of the words,
 and rounds nothing at the end. At words its error from the traced recursion is proved as for every plan in floats
-(`error`); states between words are computed by the same operations. A sweep compares it with Newton-Euler before use.
+(`error`); states between words are computed by the same operations. A sweep compares it with the quantity's own true
+values before use.
 """
 
 from __future__ import annotations
@@ -18,12 +19,10 @@ from bddtorque.compiler.robot_draft import plan_in_doubles
 from bddtorque.evaluate.float_code import FloatCode, FloatPool
 from bddtorque.evaluate.float_straight import HEADER, TileWriter, in_memory
 from bddtorque.evaluate.generated import plans_folder
-from bddtorque.evaluate.program import QUANTITIES
 from bddtorque.model.model import Model
 from bddtorque.plan.bound import compose_bounds
 from bddtorque.plan.plan import Plan
-from bddtorque.plan.wires import AngleSum, Number, Sine
-from bddtorque.proof.proved_bound import Saturation
+from bddtorque.plan.wires import AngleSum, Input, Number, Sine
 from bddtorque.words.float_sine import GRID, turn_on_grid
 from bddtorque.words.ieee import DOUBLE
 from bddtorque.words.interface import Interface
@@ -31,47 +30,35 @@ from bddtorque.words.interface import Interface
 Floats = npt.NDArray[np.float64]
 
 
-def float_error(bits: int) -> float:
-    """Return what a true torque in float64 may be off, in units of a word of so many bits.
-
-    Newton-Euler errs by a few parts in 2^52 of the torques that it adds up; code for one arm is taken only where its
-    proved error is no larger than this.
-    """
-    return 2.0 ** (bits - 40)
-
-
-def refutes_range(saturation: Saturation, overshoot: float, proved: float, bits: int) -> bool:
-    """Whether a true value that lies so many units beyond the end words refutes what the certificate says of them.
-
-    Where words cannot saturate, those before clamping are in range, and true values no farther off than is proved.
-    """
-    return saturation == "cannot" and overshoot > proved + float_error(bits)
-
-
 @dataclass(frozen=True)
-class TrueTorques:
-    """Torques without friction of inputs in units."""
+class TruthCode:
+    """True outputs, friction left out, of inputs in units."""
 
     code: Callable[..., None]
     room: int
     lanes: int
-    error: tuple[float, ...]  # what roundings of each torque at words amount to at most, in units
+    error: tuple[float, ...]  # what roundings of each output at words amount to at most, in units
 
     def __call__(self, inputs: Floats) -> Floats:
-        """Return torques (n, N) in units, neither rounded nor clamped, of inputs (3n, N) in units: q, qd, qdd."""
+        """Return outputs (m, N) in units, neither rounded nor clamped, of inputs (all input words, N) in units."""
         inputs, count = np.ascontiguousarray(inputs), inputs.shape[1]
         padded = np.pad(inputs, ((0, 0), (0, -count % self.lanes))) if count % self.lanes else inputs
-        torques = np.empty((len(inputs) // 3, padded.shape[1]))
-        self.code(padded, torques, np.empty(self.room))
-        return torques[:, :count]
+        outputs = np.empty((len(self.error), padded.shape[1]))
+        self.code(padded, outputs, np.empty(self.room))
+        return outputs[:, :count]
 
 
-def true_torques(model: Model) -> TrueTorques:
-    """Return the true torques of a robot; their code is compiled when first called, or found on disk."""
-    plan = plan_in_doubles(model.robot, model.formats, model.accuracy)
+def truth_code(model: Model) -> TruthCode | None:
+    """Return the true values of a robot as code, compiled when first called, or found on disk.
+
+    None for functions, which are as fast in NumPy, and for words derived from others.
+    """
+    if model.provenance.robot is None or model.formats.derived:
+        return None
+    plan = plan_in_doubles(model.spec, model.robot, model.formats, model.accuracy)
     error = tuple(each.constants + each.tables + each.arithmetic for each in compose_bounds(plan, {}, []))
     writer = _Writer(plan, model.formats)
-    return TrueTorques(writer.module(plans_folder()).torques, writer.room, writer.lanes, error)
+    return TruthCode(writer.module(plans_folder()).torques, writer.room, writer.lanes, error)
 
 
 class _Writer(TileWriter):
@@ -79,8 +66,8 @@ class _Writer(TileWriter):
 
     def __init__(self, plan: Plan, formats: Interface) -> None:
         super().__init__(plan, formats, HEADER.format(dtype="float64"))
-        joints, code = len(formats.q), _Code(plan)
-        given = {f"x{word.wire}": QUANTITIES.index(word.quantity) * joints + word.joint for word in self.inputs}
+        rows, code = {name: row for row, name in enumerate(formats.words)}, _Code(plan)
+        given = {f"x{k}": rows[wire.name] for k, wire in enumerate(plan.wires) if isinstance(wire, Input)}
         places = self.row_names(given)
         body = [*code.body, *(f"r{k} = {code.value(plan.outputs[k].wire)}" for k in self.outputs)]
         body += [f"tau[{k} * width + first] = r{k}" for k in self.outputs]
