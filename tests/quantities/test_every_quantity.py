@@ -90,7 +90,9 @@ def options_of(robot: Robot, quantity: str, given: tuple[str, ...], target: str)
 def values_of(formats: Interface, words: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
     """Return what words stand for, (N, k) by array."""
     return {
-        array.name: np.stack([word.dequantise(words[name]) for name, word in zip(array.word_names, array)], axis=1)
+        array.name: np.stack(
+            [word.dequantise(words[name]) for name, word in zip(array.word_names, array, strict=True)], axis=1
+        )
         for array in formats.inputs
     }
 
