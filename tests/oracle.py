@@ -48,7 +48,7 @@ class PinocchioTree:
     Attributes
     ----------
     model
-        All joints, followers too, each after the one that carries it.
+        All joints, followers too.
     coupling, offset
         Positions of all joints are coupling · q + offset, velocities coupling · qd, and so on.
     tip
@@ -60,20 +60,19 @@ class PinocchioTree:
         model.gravity = pin.Motion(np.array(robot.gravity), np.zeros(3))
         names, places = list(robot.joint_names), dict[str, int]()
         before = ["", *names]
-        left = [
+        every = [
             (joint, link, before[j] if joint.parent is None else joint.parent, j, 1.0, 0.0)
             for j, (joint, link) in enumerate(zip(robot.joints, robot.links, strict=True))
         ]
-        left += [
+        every += [
             (each.joint, each.link, each.joint.parent or "", names.index(each.leader), each.multiplier, each.offset)
             for each in robot.followers
         ]
         rows, offsets, rotors = [], [], []
-        while left:
-            joint, link, parent, drive, multiplier, offset = left.pop(0)
-            if parent and parent not in places:
-                left.append((joint, link, parent, drive, multiplier, offset))
-                continue
+        left = [each for each in every if not each[2]]
+        while left:  # depth first: pinocchio's mass matrix takes each subtree for joints in a row
+            joint, link, parent, drive, multiplier, offset = left.pop()
+            left += [each for each in every if each[2] == joint.name]
             kind = pin.JointModelRZ() if joint.kind == "revolute" else pin.JointModelPZ()
             placement = pin.SE3(np.array(joint.rotation), np.array(joint.translation))
             place = model.addJoint(places[parent] if parent else 0, kind, placement, joint.name)

@@ -228,7 +228,7 @@ def _reach(spec: Spec, robot: Robot, formats: Interface, origins: Sequence[Origi
     for ranges in zip(*(each.ranges(formats.arguments) for each in graphs), strict=True):
         margin = MARGIN * max(each.magnitude for each in ranges)
         closest.append(Interval(max(each.low for each in ranges) - margin, min(each.high for each in ranges) + margin))
-    known = record.known_ranges(robot)
+    known = record.known_ranges(spec, robot)
     if known is not None:
         closest = [
             Interval(max(each.low, limit.low), min(each.high, limit.high))

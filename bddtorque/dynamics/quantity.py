@@ -144,7 +144,7 @@ class Quantity:
         """Return the outputs (N, outputs) of N states in float64, in SI units."""
         raise NotImplementedError
 
-    def known_ranges(self, robot: Robot) -> list[Interval] | None:
+    def known_ranges(self, asked: Asked, robot: Robot) -> list[Interval] | None:
         """Return what is known of each output whatever the words are; None where nothing is."""
         return None
 

@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 import numpy.typing as npt
 
-from bddtorque.dynamics.run_time.payload import PayloadBox
+from bddtorque.dynamics.run_time.payload_input import PayloadBox
 from bddtorque.robots.tree_robot import TreeOptions
 from bddtorque.spec.records import Gains, InputBits, Payload
 

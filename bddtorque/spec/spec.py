@@ -19,8 +19,8 @@ from bddtorque.base.toml_text import is_toml_table, toml_key, toml_value
 from bddtorque.dynamics.quantities import QUANTITIES
 from bddtorque.dynamics.quantity import Quantity
 from bddtorque.dynamics.run_time import RUN_TIME
-from bddtorque.dynamics.run_time.gravity import GravityBox
-from bddtorque.dynamics.run_time.payload import PayloadBox
+from bddtorque.dynamics.run_time.gravity_input import GravityBox
+from bddtorque.dynamics.run_time.payload_input import PayloadBox
 from bddtorque.dynamics.run_time_input import RunTimeInput
 from bddtorque.spec.field_values import (
     Bits,

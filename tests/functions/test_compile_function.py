@@ -186,7 +186,6 @@ def test_a_robot_is_not_a_function(tmp_path):
 
 
 def test_a_certificate_that_was_made_better_is_found_out(tmp_path):
-    from dataclasses import replace
 
     from bddtorque.compiler.verify import verify
     from bddtorque.proof.certificate import Certificate, Parts

@@ -136,7 +136,11 @@ def test_any_value_in_any_place(place: tuple, value: Any) -> None:
         (("words", "inputs", 0, "words", 0, "bits"), 3, "is not as the words have it"),
         (("certificate", "outputs", 0, "bound"), 0.5, "the bound 0.5 is not the sum of its parts"),
         (("certificate", "outputs", 0, "saturation"), "never", "saturation must be"),
-        (("certificate", "outputs", 0, "witness"), [[1, 2], [3, 4]], "a witness must have the words of the input arrays"),
+        (
+            ("certificate", "outputs", 0, "witness"),
+            [[1, 2], [3, 4]],
+            "a witness must have the words of the input arrays",
+        ),
     ],
     ids=str,
 )

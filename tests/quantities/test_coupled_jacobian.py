@@ -80,7 +80,9 @@ def test_gappa_accepts_it(target: str) -> None:
 def test_a_file_whose_range_is_that_of_one_axis_is_refused(target: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """As if columns were axes: the largest entry would be 1."""
     with monkeypatch.context() as patch:
-        patch.setattr(Jacobian, "known_ranges", lambda self, robot: [ANY] * 3 + [Interval(-1 - 1e-12, 1 + 1e-12)] * 3)
+        patch.setattr(
+            Jacobian, "known_ranges", lambda self, asked, robot: [ANY] * 3 + [Interval(-1 - 1e-12, 1 + 1e-12)] * 3
+        )
         clipped = bt.compile(coupled_arm(), quantity="jacobian", target=target, bits=8, workers=1, cache=None)
     assert clipped.certificate.outputs[4].saturation == "cannot"
     assert clipped.value([0.0])[4, 0] > -1.1  # it is -2

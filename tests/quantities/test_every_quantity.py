@@ -90,7 +90,9 @@ def options_of(robot: Robot, quantity: str, given: tuple[str, ...], target: str)
 def values_of(formats: Interface, words: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
     """Return what words stand for, (N, k) by array."""
     return {
-        array.name: np.stack([word.dequantise(words[name]) for name, word in zip(array.word_names, array)], axis=1)
+        array.name: np.stack(
+            [word.dequantise(words[name]) for name, word in zip(array.word_names, array, strict=True)], axis=1
+        )
         for array in formats.inputs
     }
 
@@ -146,7 +148,9 @@ def state_outputs(
 def random_words(formats: Interface, count: int, seed: int) -> dict[str, np.ndarray]:
     """Return random words and ends by name, (count,)."""
     rng = np.random.default_rng(seed)
-    words = {name: rng.integers(word.lowest, word.highest, count, endpoint=True) for name, word in formats.words.items()}
+    words = {
+        name: rng.integers(word.lowest, word.highest, count, endpoint=True) for name, word in formats.words.items()
+    }
     for name, word in formats.words.items():
         words[name][: count // 3] = rng.choice([word.lowest, 0, word.highest], count // 3)
     return words
@@ -233,6 +237,19 @@ def test_words_are_within_the_certificate_of_pinocchio(
         check_compiled(robot, quantity, at_run_time, target, seed)
 
     check()
+
+
+def test_kinetic_energy_is_not_negative_where_bodies_can_exist() -> None:
+    """Its words start just below 0, and 0 is one; a body that cannot exist gets words of both signs."""
+    robot = bt.load_robot("planar2r")
+    options = {"quantity": "energy", "target": "float", "bits": 10, "workers": 1, "velocity": 2.0}
+    word = bt.compile(robot, **options).formats.kinetic[0]
+    assert word.lowest + 1 == word.quantise(0.0) and word.dequantise(word.lowest + 1) == 0.0
+    odd = replace(robot.links[1], inertia=((0.0, 0.0, 0.0), (0.0, 0.0, 0.0), (0.0, 0.0, -90.0)))
+    model = bt.compile(replace(robot, links=(robot.links[0], odd), allow_unphysical=True), **options)
+    assert model.formats.kinetic[0].low == -model.formats.kinetic[0].high
+    found = model.value([0.0, 0.0], [0.0, 2.0])
+    assert found.kinetic < -1.0
 
 
 def test_every_input_at_run_time_is_tried() -> None:

@@ -67,7 +67,13 @@ def test_what_compiles_from_one_source_compiles_with_auto(robot, quantity, targe
 
 @pytest.mark.parametrize(
     ("robot", "quantity", "bits"),
-    [("PP", "torque", 12), ("RPP", "gravity", 12), ("PPP", "bias", 16), ("PPP", "mass_matrix", 12), ("PPP", "computed_torque", 6)],
+    [
+        ("PP", "torque", 12),
+        ("RPP", "gravity", 12),
+        ("PPP", "bias", 16),
+        ("PPP", "mass_matrix", 12),
+        ("PPP", "computed_torque", 6),
+    ],
 )
 def test_a_model_that_had_to_take_the_other_source_is_the_one_of_that_source(robot, quantity, bits):
     case = (robot, quantity, "tables", 100)

@@ -104,7 +104,9 @@ def test_true_values_are_where_the_certificate_says(quantity: str, seed: int, ta
 def test_words_that_clip_a_sum_of_axes_are_seen(monkeypatch: pytest.MonkeyPatch) -> None:
     """What is checked above can fail: with the limit of one axis, a drive that turns the tip twice is clipped."""
     with monkeypatch.context() as patch:
-        patch.setattr(Jacobian, "known_ranges", lambda self, robot: [ANY] * 3 + [Interval(-1 - 1e-12, 1 + 1e-12)] * 3)
+        patch.setattr(
+            Jacobian, "known_ranges", lambda self, asked, robot: [ANY] * 3 + [Interval(-1 - 1e-12, 1 + 1e-12)] * 3
+        )
         clipped = compiled(0, "jacobian", "float")
     with pytest.raises(AssertionError, match="w"):
         check_true_ranges(clipped, 0)

@@ -161,9 +161,18 @@ def test_the_example_in_the_documentation_loads() -> None:
         ),
         ('lock = { a = "b" }', "lock of joint 'a' must be a number, or text .*, got 'b' (my.toml, key 'lock')"),
         ("lock = { a = inf }", "lock of joint 'a' must be a finite number, got inf (my.toml, key 'lock')"),
-        ("gravity = 9.81", "gravity must be x, y and z in m/s², in base axes, or 'runtime', got 9.81 (my.toml, key 'gravity')"),
-        ("gravity = [0, 0]", "gravity must be x, y and z in m/s², in base axes, or 'runtime', got [0, 0] (my.toml, key 'gravity')"),
-        ("gravity = [0, 0, nan]", "gravity must be x, y and z in m/s², in base axes, or 'runtime', got [0, 0, nan] (my.toml, key"),
+        (
+            "gravity = 9.81",
+            "gravity must be x, y and z in m/s², in base axes, or 'runtime', got 9.81 (my.toml, key 'gravity')",
+        ),
+        (
+            "gravity = [0, 0]",
+            "gravity must be x, y and z in m/s², in base axes, or 'runtime', got [0, 0] (my.toml, key 'gravity')",
+        ),
+        (
+            "gravity = [0, 0, nan]",
+            "gravity must be x, y and z in m/s², in base axes, or 'runtime', got [0, 0, nan] (my.toml, key",
+        ),
         (
             f"gravity = [0, 0, 1{'0' * 400}]",
             "gravity must be x, y and z in m/s², in base axes, or 'runtime', got a list of 3 (my.toml",

@@ -137,7 +137,7 @@ def test_an_array_with_another_number_of_words_is_refused(shape: tuple[int, ...]
 
 @pytest.mark.parametrize("labels", [("a", "a"), ("a",), ("a", "b", "c")])
 def test_every_word_has_a_label_of_its_own(labels: tuple[str, ...]) -> None:
-    with pytest.raises(BddTorqueError, match="^array x: 2 words must have a label each, all different$"):
+    with pytest.raises(BddTorqueError, match=r"^array x: 2 words must have a label each, all different$"):
         WordArray("x", (2,), labels, (WORD, WORD))
 
 

@@ -3,16 +3,27 @@
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
 from bddtorque.dynamics.float_arm import FloatArm
-from bddtorque.dynamics.quantity import ANY, Floats, OutputArray, Quantity
+from bddtorque.dynamics.quantity import ANY, Asked, Floats, OutputArray, Quantity
 from bddtorque.dynamics.traced_arm import TracedArm
 from bddtorque.dynamics.tracer import Exact, Number
+from bddtorque.robots.parts import Link
 from bddtorque.robots.robot import Robot
 from bddtorque.words.bounded import Interval
+
+
+def _can_exist(body: Link) -> bool:
+    """Whether the kinetic energy of a body cannot be negative: decided without rounding."""
+    given = [[Fraction(entry) for entry in row] for row in body.inertia]
+    a, b, c, d, e, f = ((given[i][j] + given[j][i]) / 2 for i, j in ((0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2)))
+    minors = (a, b, c, a * b - d * d, a * c - e * e, b * c - f * f)
+    determinant = a * (b * c - f * f) - d * (d * c - f * e) + e * (d * f - b * e)
+    return body.mass >= 0 and min(*minors, determinant) >= 0
 
 
 class Energy(Quantity):
@@ -42,8 +53,14 @@ class Energy(Quantity):
         kinetic = 0.5 * np.sum(qd * arm.torques(arm.still, qd, without_weight=True), axis=1)
         return np.stack([kinetic, arm.potential()], axis=1)
 
-    def known_ranges(self, robot: Robot) -> list[Interval] | None:
-        """Return that kinetic energy is never negative."""
+    def known_ranges(self, asked: Asked, robot: Robot) -> list[Interval] | None:
+        """Return that kinetic energy is never negative, where all bodies are such as can exist.
+
+        Words of a payload at run time can stand for bodies that cannot: a mass far out without the inertia of one.
+        """
+        bodies = [member.link for member in robot.members] + ([] if robot.payload is None else [robot.payload])
+        if getattr(asked.payload, "runtime", False) or not all(map(_can_exist, bodies)):
+            return None
         return [Interval(0.0, math.inf), ANY]
 
 

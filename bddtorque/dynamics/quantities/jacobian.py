@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from bddtorque.dynamics.float_arm import FloatArm
-from bddtorque.dynamics.quantity import ANY, Floats, OutputArray, Quantity
+from bddtorque.dynamics.quantity import ANY, Asked, Floats, OutputArray, Quantity
 from bddtorque.dynamics.tip import largest_entry, tip_jacobian
 from bddtorque.dynamics.traced_arm import TracedArm
 from bddtorque.dynamics.tracer import Number
@@ -42,7 +42,7 @@ class Jacobian(Quantity):
         """Return the entries, row by row."""
         return tip_jacobian(arm.robot, arm.q).reshape(len(arm.q), -1)
 
-    def known_ranges(self, robot: Robot) -> list[Interval] | None:
+    def known_ranges(self, asked: Asked, robot: Robot) -> list[Interval] | None:
         """Return how large the angular entries can be: a column is the sum of multiplier · axis over all that turns.
 
         A joint with followers moves several axes at once, so that its column can be longer than 1.

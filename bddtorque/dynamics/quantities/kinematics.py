@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from bddtorque.dynamics.float_arm import FloatArm
-from bddtorque.dynamics.quantity import ANY, Floats, OutputArray, Quantity
+from bddtorque.dynamics.quantity import ANY, Asked, Floats, OutputArray, Quantity
 from bddtorque.dynamics.tip import largest_entry, tip_pose
 from bddtorque.dynamics.traced_arm import TracedArm
 from bddtorque.dynamics.tracer import Number
@@ -37,7 +37,7 @@ class Kinematics(Quantity):
         position, rotation, _ = tip_pose(arm.robot, arm.q)
         return np.concatenate([position, rotation.reshape(len(arm.q), 9)], axis=1)
 
-    def known_ranges(self, robot: Robot) -> list[Interval] | None:
+    def known_ranges(self, asked: Asked, robot: Robot) -> list[Interval] | None:
         """Return that no entry of a rotation is above 1."""
         one = largest_entry(robot)
         return [*[ANY] * 3, *[Interval(-one, one)] * 9]
