@@ -1,6 +1,6 @@
 """`CheckedQuantity` and `CheckedInput`: what the checker knows of a quantity, or of an input at run time, as records.
 
-Each file `quantity_*.py` defines a `RECORD` of the first kind, each `run_time_*.py` one of the second (docs/format.md).
+The files `quantity_*.py` define `RECORDS` of the first kind, `run_time_*.py` of the second (docs/format.md).
 """
 
 from __future__ import annotations
@@ -8,11 +8,13 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+from pkgutil import iter_modules
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from .dynamics import World
 from .formats import Format
-from .records import records_of
 from .robots import Robot
 from .rotations import gram
 from .spans import Span
@@ -39,22 +41,15 @@ class CheckedQuantity:
     """One quantity of a robot: a record, to be derived from."""
 
     name: ClassVar[str]
-    inputs: ClassVar[tuple[str, ...]]
-    """Arrays of the motion that go in."""
-    accepts: ClassVar[tuple[str, ...]] = ()
-    """Inputs at run time that it may have."""
-    keys: ClassVar[tuple[str, ...]] = ()
-    """Keys of the spec that belong to it alone."""
-    torques: ClassVar[bool] = True
-    """Whether torques of the joints come out, whose words the spec states."""
+    inputs: ClassVar[tuple[str, ...]]  # arrays of the motion that go in
+    accepts: ClassVar[tuple[str, ...]] = ()  # inputs at run time that it may have
+    keys: ClassVar[tuple[str, ...]] = ()  # keys of the spec that belong to it alone
+    torques: ClassVar[bool] = True  # whether torques of the joints come out, whose words the spec states
     friction: ClassVar[bool] = False
-    at_rest: ClassVar[bool] = False
-    """Whether nothing moves: of a payload only its weight matters."""
+    at_rest: ClassVar[bool] = False  # whether nothing moves: of a payload only its weight matters
     needs_tip: ClassVar[bool] = False
-    in_rationals: ClassVar[bool] = False
-    """Whether it is a product of poses, which is compared wave by wave, without a grid."""
-    by_boxes: ClassVar[bool] = False
-    """Whether its range, if nothing is given at run time, may have been proved by boxes of positions."""
+    in_rationals: ClassVar[bool] = False  # whether it is a product of poses: compared wave by wave, without a grid
+    by_boxes: ClassVar[bool] = False  # whether its range may have been proved by boxes of positions
     compared_with: ClassVar[str] = "Newton-Euler"
 
     def outputs(self, robot: Robot) -> list[Output]:
@@ -98,8 +93,7 @@ class CheckedInput:
     """What is given at run time beside the motion: a record, to be derived from. Array and key have its name."""
 
     name: ClassVar[str]
-    at_tip: ClassVar[bool] = False
-    """Whether the tip frame matters to it."""
+    at_tip: ClassVar[bool] = False  # whether the tip frame matters to it
 
     def asked(self, spec: Mapping[str, Any]) -> bool:
         """Whether a spec asks for it."""
@@ -116,6 +110,13 @@ class CheckedInput:
     def joined(self, world: World, numbers: Mapping[str, Any], algebra: Any) -> World:
         """Return the world with these numbers in it, by the labels of their words."""
         raise NotImplementedError
+
+
+def records_of(kind: str) -> dict[str, Any]:
+    """Return by name the records of all files of this folder whose names begin with a kind, in alphabetical order."""
+    names = sorted(each.name for each in iter_modules([str(Path(__file__).parent)]) if each.name.startswith(kind))
+    records = [record for name in names for record in import_module(f".{name}", __package__).RECORDS]
+    return {record.name: record for record in records}
 
 
 def quantities() -> dict[str, CheckedQuantity]:

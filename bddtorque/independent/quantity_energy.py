@@ -6,8 +6,7 @@ from fractions import Fraction
 from typing import Any
 
 from .checked_quantity import ANY, CheckedQuantity, Output
-from .dynamics import inner, kinetic_energy
-from .poses import combined, frames_of, tip_frame
+from .dynamics import combined, frames_of, inner, kinetic_energy, tip_frame
 from .robots import ZERO, Robot
 from .rotations import Matrix
 from .spans import Span
@@ -73,4 +72,4 @@ def is_semidefinite(matrix: Matrix) -> bool:
     return min(a, b, c, *pairs, whole) >= 0
 
 
-RECORD = Energy()
+RECORDS = (Energy(),)

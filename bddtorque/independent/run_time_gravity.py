@@ -41,4 +41,4 @@ class Gravity(CheckedInput):
         return replace(world, gravity=[numbers[label] for label in LABELS])
 
 
-RECORD = Gravity()
+RECORDS = (Gravity(),)

@@ -80,4 +80,4 @@ def _ranges(plain: dict[str, Any], at_rest: bool) -> dict[str, tuple[float, floa
     return {label: known[label] for label in used if known[label][0] < known[label][1]}
 
 
-RECORD = Payload()
+RECORDS = (Payload(),)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from typing import Any
 
@@ -12,8 +13,13 @@ from mutations import at, replaced, signed, taken_apart
 from strategies import random_robot
 
 import bddtorque as bt
+from bddtorque.dynamics.quantities import QUANTITIES
+from bddtorque.dynamics.run_time import RUN_TIME
 from bddtorque.independent import check_bytes, effort
+from bddtorque.independent.checked_quantity import quantities, run_time_inputs
+from bddtorque.independent.robots import robot_of
 from bddtorque.model.model import to_bytes
+from bddtorque.robots.robot_data import robot_to_plain
 
 GAINS = {"kp": [100.0, 50.0], "kv": 20.0}
 BOX = {"mass": [0.5, 2], "com": [[-0.1, 0.1], [0, 0], [0, 0.2]], "runtime": True}
@@ -60,6 +66,22 @@ def test_quantities_are_proved(robot, quantity, target, options):
     found = check_bytes(compiled(robot, quantity, target, options))
     assert all(each.passed for each in found), found[-1]
     assert [each.name for each in found][-3:] == ["dynamics", "certificate", "saturation"]
+
+
+def test_it_has_a_record_of_every_quantity_and_every_input_at_run_time() -> None:
+    known = quantities()
+    assert known.keys() == QUANTITIES.keys()
+    assert [*run_time_inputs()] == [*RUN_TIME]
+    robot = bt.load_robot("planar2r")
+    own = robot_of(json.loads(json.dumps(robot_to_plain(robot))))
+    for name, record in QUANTITIES.items():
+        mine = known[name]
+        assert (mine.inputs, mine.accepts, mine.keys) == (record.inputs, record.accepts, record.keys)
+        assert (mine.friction, mine.at_rest, mine.needs_tip) == (record.friction, record.at_rest, record.needs_tip)
+        arrays = [(each.name, each.shape(robot), tuple(each.labels(robot))) for each in record.outputs]
+        assert [(each.name, each.shape, each.labels) for each in mine.outputs(own)] == arrays
+        units = [unit for each in record.outputs for unit in each.units(robot)]
+        assert mine.torques or [unit for each in mine.outputs(own) for unit in each.units] == units
 
 
 def ranges_within(least: float, most: float, unique: bool = False) -> st.SearchStrategy[list[float]]:

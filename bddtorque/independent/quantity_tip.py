@@ -1,17 +1,41 @@
-"""The geometric Jacobian of the tip."""
+"""The tip of a robot: its pose, and its Jacobian."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from .checked_quantity import ANY, CheckedQuantity, Output
-from .dynamics import Vector, added
-from .poses import combined, frames_of
+from .dynamics import Vector, added, combined, frames_of, tip_frame
 from .robots import ZERO, Robot
 from .spans import Span
 from .subjects import Scene, Subject
 
 ROWS = ("vx", "vy", "vz", "wx", "wy", "wz")
+
+
+class Kinematics(CheckedQuantity):
+    """Position and rotation matrix of the tip, in base axes."""
+
+    name = "kinematics"
+    inputs = ("q",)
+    torques = False
+    needs_tip = in_rationals = True
+    compared_with = "the robot's kinematics"
+
+    def outputs(self, robot: Robot) -> list[Output]:
+        """Return position and rotation."""
+        entries = tuple(f"r{i}{j}" for i in (1, 2, 3) for j in (1, 2, 3))
+        return [Output("position", (3,), ("x", "y", "z"), ("m",) * 3), Output("rotation", (3, 3), entries, ("",) * 9)]
+
+    def truth(self, scene: Scene) -> list[Any]:
+        """Return position, then rotation row by row."""
+        frames = frames_of(scene.robot, scene.at_rest, scene.algebra, scene.robot.tip_path)
+        place, columns = tip_frame(scene.robot, frames, scene.algebra)
+        return [*place, *(columns[k][i] for i in range(3) for k in range(3))]
+
+    def known_span(self, subject: Subject, place: int) -> Span:
+        """Return that no entry of a rotation is longer than its axis."""
+        return (-subject.axis_length, subject.axis_length) if place >= 3 else ANY
 
 
 class Jacobian(CheckedQuantity):
@@ -64,4 +88,4 @@ class Jacobian(CheckedQuantity):
         return (-limit, limit) if row >= 3 else ANY
 
 
-RECORD = Jacobian()
+RECORDS = (Kinematics(), Jacobian())
