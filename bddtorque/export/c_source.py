@@ -9,6 +9,7 @@ from bddtorque.export.c_helpers import limbs_function, used_helpers
 from bddtorque.export.c_ifs import PRAGMA
 from bddtorque.export.c_signature import CSignature
 from bddtorque.export.c_steps import Steps
+from bddtorque.export.template_files import fill, template
 
 ROM = """\
 #ifndef BDDTORQUE_ROM
@@ -49,28 +50,4 @@ def _block_text(block: BlockCode) -> str:
 def makefile_text(prefix: str, floats: bool, libraries: str) -> str:
     """Return the Makefile: the object files, the self-test, their size."""
     objects = " ".join([f"{prefix}.o", *([f"{prefix}_float.o"] if floats else [])])
-    return f"""\
-# Written by bddtorque: `make` compiles, `make check` runs the self-test, `make size` shows what it takes.
-CC ?= cc
-CFLAGS ?= -O2
-WARNINGS = -std=c99 -pedantic -Wall -Wextra -Werror -ffp-contract=off
-
-all: {objects}
-
-check: {prefix}_selftest
-\t./{prefix}_selftest
-
-size: {objects}
-\tsize {objects}
-
-{prefix}_selftest: {objects} {prefix}_selftest.o
-\t$(CC) $(CFLAGS) $(LDFLAGS) -o $@ {objects} {prefix}_selftest.o{libraries}
-
-%.o: %.c {prefix}.h
-\t$(CC) $(WARNINGS) $(CFLAGS) -c -o $@ $<
-
-clean:
-\trm -f {objects} {prefix}_selftest.o {prefix}_selftest
-
-.PHONY: all check size clean
-"""
+    return fill(template("c.mk"), objects=objects, prefix=prefix, libraries=libraries)

@@ -7,6 +7,7 @@ import numpy.typing as npt
 
 from bddtorque.export.c_signature import CSignature
 from bddtorque.export.selftest import make_vectors
+from bddtorque.export.template_files import fill, template
 from bddtorque.export.verilog_text import Ports
 from bddtorque.model.model import Model
 
@@ -53,48 +54,19 @@ def testbench_text(name: str, ports: Ports, count: int) -> str:
         for (port, bits), low in zip(outputs, below, strict=True)
     )
     declared = "\n".join(lines)
-    return f"""\
-// {name}_tb.v: tries {name}.v on {count} states; written by bddtorque.
-module {name}_tb;
-    localparam STATES = {count};
-    reg [{given + wanted - 1}:0] vectors [0:STATES - 1];
-    reg clk = 1'b0, rst = 1'b1, in_valid = 1'b0, taken = 1'b0, failed = 1'b0;
-    reg [{given - 1}:0] state = {given}'d0;
-    integer sent = 0, received = 0, clocks = 0;
-    wire in_ready, out_valid;
-{declared}
-    assign {taken} = state;
-
-    {name} dut (.clk(clk), .rst(rst), .in_valid(in_valid), .in_ready(in_ready), .out_valid(out_valid),
-        {connected});
-
-    initial begin
-        $readmemh("{name}_vectors.hex", vectors);
-        while (received < STATES && !failed && clocks < 100 * STATES + 10000) begin
-            #5 taken = in_valid && in_ready;
-            clk = 1'b1;
-            #5 clk = 1'b0;
-            clocks = clocks + 1;
-            if (out_valid) begin
-                if ({found} !== vectors[received][{wanted - 1}:0]) begin
-{checks}
-                    failed = 1'b1;
-                end
-                received = received + 1;
-            end
-            rst = clocks < 4;
-            if (clocks >= 8 && (taken || !in_valid)) begin
-                in_valid = sent < STATES && clocks % {GAP} != 0;
-                if (in_valid) begin
-                    state = vectors[sent][{given + wanted - 1}:{wanted}];
-                    sent = sent + 1;
-                end
-            end
-        end
-        if (failed) $display("FAILED: words differ");
-        else if (received < STATES) $display("FAILED: %0d states of %0d came out", received, STATES);
-        else $display("OK: %0d states", received);
-        $finish;
-    end
-endmodule
-"""
+    return fill(
+        template("testbench.v"),
+        name=name,
+        count=count,
+        row_top=given + wanted - 1,
+        given_top=given - 1,
+        given=given,
+        declared=declared,
+        taken=taken,
+        connected=connected,
+        found=found,
+        wanted_top=wanted - 1,
+        checks=checks,
+        gap=GAP,
+        wanted=wanted,
+    )
