@@ -223,7 +223,7 @@ def blif_text(model: Model) -> str:
     plan, net = model.plan, Netlist()
     places = {name: place for place, name in enumerate(model.formats.words)}
     inputs = sorted(plan.inputs, key=lambda wire: places[wire.name])
-    of_function = model.provenance.kind == "function"
+    of_function = model.provenance.robot is None
     ends = list(model.formats.results) if of_function else [output.name for output in plan.outputs]
     safe = safe_names([*(wire.name for wire in inputs), *ends])
     names = dict(zip((wire.name for wire in inputs), safe, strict=False))

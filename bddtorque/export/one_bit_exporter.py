@@ -285,4 +285,4 @@ def _header(model: Model, function: OneBitFunction, machine: OneBitMachine, fact
 
 def _ports_text(name: str, machine: OneBitMachine) -> str:
     zone = max((machine.output_bits - 1).bit_length(), 1)
-    return fill(template("one_bit_ports.v"), name=name, index_top=zone - 1)
+    return fill(template("one_bit_ports.v"), name=name, zone=zone)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 FOLDER = Path(__file__).with_name("templates")
 SECTION = "//: "
@@ -26,5 +27,10 @@ def template_sections(name: str) -> dict[str, str]:
 
 
 def fill(text: str, **values: object) -> str:
-    """Return the text of a template with values in their places; each must be given."""
-    return re.sub(r"@(\w+)@", lambda place: str(values[place[1]]), text)
+    """Return the text of a template with values in their places, ``@bits@``, or ``@bits-1@``; each must be given."""
+
+    def value(place: re.Match[str]) -> str:
+        number: Any = values[place[1]]
+        return str(number + int(place[2]) if place[2] else number)
+
+    return re.sub(r"@(\w+?)([+-]\d+)?@", value, text)

@@ -223,8 +223,8 @@ def _header(model: Model, signature: CSignature, ports: Ports, facts: ExportedVe
 
 
 def _header_lines(model: Model, signature: CSignature, ports: Ports, facts: ExportedVerilog) -> Iterator[str]:
-    robot = signature.result == "tau"
-    yield f"{facts.name}.v: {'the inverse dynamics of a robot arm' if robot else 'a function of words'}, in integers."
+    quantity = model.provenance.quantity
+    yield f"{facts.name}.v: {'a function of words' if quantity is None else quantity.about}, in integers."
     yield f"Written by bddtorque {__version__} (`bddtorque export`): do not edit."
     yield f"Model {model.digest}, target {model.plan.target}."
     yield ""

@@ -32,14 +32,10 @@ def serial_text(name: str, ports: Ports) -> str:
         name=name,
         given=given,
         wanted=wanted,
-        given_top=given - 1,
-        wanted_top=wanted - 1,
         wires=wires,
         inputs=", ".join(ports.inputs),
         connected=connected,
-        given_rest=given - 2,
         outputs=", ".join(ports.outputs),
-        wanted_rest=wanted - 2,
     )
 
 
@@ -114,13 +110,11 @@ def testbench_text(name: str, ports: Ports, count: int) -> str:
         name=name,
         count=count,
         row_top=given + wanted - 1,
-        given_top=given - 1,
         given=given,
         declared=declared,
         taken=taken,
         connected=connected,
         found=found,
-        wanted_top=wanted - 1,
         checks=checks,
         gap=GAP,
         wanted=wanted,
@@ -157,11 +151,11 @@ def module_name(robot: str, chosen: str | None) -> str:
 def ports_of(signature: CSignature) -> Ports:
     """Return the ports of a model: the words of a robot as its plan calls them; names of a function's are made safe."""
     arrays = signature.arrays.items()
-    if signature.result == "tau":
+    if signature.result in signature.per_joint:
         inputs = {
             name: word.bits for array, words in arrays for name, word in zip(signature.names[array], words, strict=True)
         }
-        return Ports(inputs, {f"tau{k}": word.bits for k, word in enumerate(signature.outputs, 1)})
+        return Ports(inputs, {f"{signature.result}{k}": word.bits for k, word in enumerate(signature.outputs, 1)})
     words = [word for _, formats in arrays for word in formats]
     names = safe_names([each for given in signature.names.values() for each in given])
     outputs = safe_names([word.name for word in signature.outputs])

@@ -5,7 +5,7 @@ module @name@ (
     input wire in_bit,
     output wire in_ready,
     output wire out_valid,
-    output wire [@index_top@:0] out_index,
+    output wire [@zone-1@:0] out_index,
     output wire out_bit,
     output wire busy
 );

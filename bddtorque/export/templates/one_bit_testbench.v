@@ -3,13 +3,13 @@ module @name@_tb;
     localparam STATES = @count@;
     reg [@row_top@:0] vectors [0:STATES - 1];
     reg clk = 1'b0, rst = 1'b1, failed = 1'b0, was_busy = 1'b0, taken = 1'b0;
-    reg [@wanted_top@:0] found = @wanted@'d0, expected = @wanted@'d0;
+    reg [@wanted-1@:0] found = @wanted@'d0, expected = @wanted@'d0;
     integer sent = 0, left = @given@, received = 0, clocks = 0, total = 0, all = 0, k;
     wire in_valid = sent < STATES && !rst;
     wire [@row_top@:0] state = vectors[sent < STATES ? sent : 0];
     wire in_bit = state[left - 1];
     wire in_ready, out_valid, out_bit, busy;
-    wire [@index_top@:0] out_index;
+    wire [@zone-1@:0] out_index;
 
     @name@ dut (.clk(clk), .rst(rst), .in_valid(in_valid), .in_bit(in_bit), .in_ready(in_ready),
         .out_valid(out_valid), .out_index(out_index), .out_bit(out_bit), .busy(busy));
@@ -22,7 +22,7 @@ module @name@_tb;
             if (all > 4 && busy) clocks = clocks + 1;
             if (out_valid) found[out_index] = out_bit;
             if (was_busy && !busy) begin
-                expected = vectors[received][@words_top@:@given@];
+                expected = vectors[received][@clocks_low-1@:@given@];
                 clocks = clocks + 2;
                 if (found !== expected) begin
                     $display("state %0d: expected bits %b, got %b", received, expected, found);

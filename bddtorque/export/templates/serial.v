@@ -12,21 +12,21 @@ module @name@_serial (
     output wire sout,
     output reg done
 );
-    reg [@given_top@:0] state;
-    reg [@wanted_top@:0] words;
+    reg [@given-1@:0] state;
+    reg [@wanted-1@:0] words;
     reg waiting;
     wire in_ready, out_valid;
 @wires@
     assign {@inputs@} = state;
-    assign sout = words[@wanted_top@];
+    assign sout = words[@wanted-1@];
 
     @name@ core (.clk(clk), .rst(rst), .in_valid(waiting), .in_ready(in_ready), .out_valid(out_valid),
         @connected@);
 
     always @(posedge clk) begin
-        if (shift) state <= {state[@given_rest@:0], sin};
+        if (shift) state <= {state[@given-2@:0], sin};
         if (out_valid) words <= {@outputs@};
-        else if (shift) words <= {words[@wanted_rest@:0], 1'b0};
+        else if (shift) words <= {words[@wanted-2@:0], 1'b0};
         if (rst) waiting <= 1'b0;
         else if (go) waiting <= 1'b1;
         else if (in_ready) waiting <= 1'b0;

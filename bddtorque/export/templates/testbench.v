@@ -3,7 +3,7 @@ module @name@_tb;
     localparam STATES = @count@;
     reg [@row_top@:0] vectors [0:STATES - 1];
     reg clk = 1'b0, rst = 1'b1, in_valid = 1'b0, taken = 1'b0, failed = 1'b0;
-    reg [@given_top@:0] state = @given@'d0;
+    reg [@given-1@:0] state = @given@'d0;
     integer sent = 0, received = 0, clocks = 0;
     wire in_ready, out_valid;
 @declared@
@@ -20,7 +20,7 @@ module @name@_tb;
             #5 clk = 1'b0;
             clocks = clocks + 1;
             if (out_valid) begin
-                if (@found@ !== vectors[received][@wanted_top@:0]) begin
+                if (@found@ !== vectors[received][@wanted-1@:0]) begin
 @checks@
                     failed = 1'b1;
                 end
