@@ -78,7 +78,7 @@ def row(report: Report, model: Model) -> dict[str, object]:
     latency = report.latency
     assert latency is not None
     return {
-        "arm": report.robot,
+        "arm": report.name,
         "target": report.target,
         "source": report.source,
         "proved": round(report.bound, 3),
@@ -108,18 +108,21 @@ def judge(report: Report, checks: list[Check]) -> list[str]:
     bars = []
     if report.target == "float":
         bars.append(("words one by one / T", 1.10, one.ratio))
-        bars.append(("a loop of one's own / T", 1.3 if report.robot.startswith("planar") else 1.15, own.ratio))
+        bars.append(("a loop of one's own / T", 1.3 if report.name.startswith("planar") else 1.15, own.ratio))
         bars.append(("unchecked / T", 1.05, report.timing(UNCHECKED).ratio))
         bars.append(("words one by one / L", 1 / 3.3, one.ratio / report.timing(LIBM).ratio))
         bars.append(("batch / V", 1.05, batch))
         bars += [(f"{name} from Python / empty call", bar, report.call(name).ratio) for name, bar in CALL_BARS.items()]
         contiguous = report.call("torque").nanoseconds
-        bars += [(f"{name} / torque", 3.0, report.call(name).nanoseconds / contiguous) for name in COPIED]
+        bars += [
+            (f"torque of {name} / torque", 3.0, report.call(f"torque of {name}").nanoseconds / contiguous)
+            for name in COPIED
+        ]
     else:
-        bars.append(("words one by one / T", 3.0 if report.robot.startswith("planar") else 8.0, one.ratio))
+        bars.append(("words one by one / T", 3.0 if report.name.startswith("planar") else 8.0, one.ratio))
     missed = []
     for what, bar, found in bars:
-        checks.append(Check("ours", f"{report.robot} {report.target}: {what}", found, TIMED, goal=at_most(bar)))
+        checks.append(Check("ours", f"{report.name} {report.target}: {what}", found, TIMED, goal=at_most(bar)))
         missed += [what] if found > bar else []
     return missed
 
@@ -130,7 +133,7 @@ def explain(missed: Sequence[str], report: Report, found: dict[str, Any]) -> str
     peer = found["float multiplications"] + found["float additions"]
     one = report.timing(ONE).nanoseconds
     return (
-        f"{report.robot}, {report.target}, misses {'; '.join(missed)}: {operations} operations a state in "
+        f"{report.name}, {report.target}, misses {'; '.join(missed)}: {operations} operations a state in "
         f"{found['held in']} ({found['multiplications']} multiplications, {found['additions']} additions, "
         f"{found['fused']} of both fused), {found['look-ups']} look-ups in "
         f"{report.timing(ONE).sizes.tables:,} bytes, where the float peers do {peer} in float32: "
@@ -161,7 +164,7 @@ def main() -> None:
         show_table([{key: each[key] for key in part} for each in rows])
         print()
     write_csv("bench_words", rows)
-    every = [{"arm": each.robot, "target": each.target, **flat(timing)} for each in reports for timing in each.timings]
+    every = [{"arm": each.name, "target": each.target, **flat(timing)} for each in reports for timing in each.timings]
     write_csv("bench_contenders", every)
     save_figure("bench_words", bench_figure(reports))
     save_figure("bench_words_float", bench_figure([each for each in reports if each.target == "float"]))

@@ -19,7 +19,7 @@ from bddtorque.dynamics.newton_euler import WRENCH, newton_euler
 from bddtorque.dynamics.term_trace import trace_terms
 from bddtorque.dynamics.terms import Term, Terms
 from bddtorque.dynamics.tracer import Tracer, traced_inputs
-from bddtorque.export.c_ifs import BYTES_A_TEST
+from bddtorque.export.c_blocks import BYTES_A_TEST
 from bddtorque.export.c_term import TermFunction
 from bddtorque.export.exporter import c_files
 from bddtorque.spec.chips import chips as known_chips

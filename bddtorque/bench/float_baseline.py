@@ -13,9 +13,9 @@ import numpy as np
 
 from bddtorque.bench.baseline import Baseline
 from bddtorque.dynamics.graph import Op
-from bddtorque.export.c_helpers import used_helpers
 from bddtorque.export.c_inputs import take_inputs
 from bddtorque.export.c_signature import CSignature
+from bddtorque.export.c_source import used_helpers
 from bddtorque.export.c_sums import Value
 from bddtorque.export.c_text import ConstantArray, integer, real, unsigned
 from bddtorque.model.model import Model

@@ -3,11 +3,14 @@
 Each block is a circuit ``b0``, ``b1``, ... of its own: one multiplexer per node of its diagram. The model, which stands
 first, is made of them and of ripple adders. Its inputs are the bits of the input words, ``q1_0`` the least significant
 one of q1; its outputs those of the output words, ``tau1_0``, ...
+
+Gates, and words of gates: two's complement arithmetic with ripple adders, constants folded.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from os import PathLike
 from pathlib import Path
 
@@ -15,7 +18,6 @@ from bddtorque.base.errors import BddTorqueError
 from bddtorque.base.version import __version__
 from bddtorque.base.writing import write_whole
 from bddtorque.export.c_names import prefix_of, safe_names
-from bddtorque.export.netlist import MUX, MUX_INVERTED, NOT, XOR, ZERO, Netlist, Word, constant, unsigned
 from bddtorque.model.applicability import require
 from bddtorque.model.model import Model
 from bddtorque.plan.bdd import Diagram
@@ -23,6 +25,171 @@ from bddtorque.plan.blocks import ProductBlock, SquareBlock, output_format
 from bddtorque.plan.plan import Plan
 from bddtorque.plan.wires import Algebra, AngleSum, Input, Lookup, Output, Product, Sum
 from bddtorque.words.integer_range import Range, word_range
+
+ZERO, ONE = "0", "1"
+"""Signals that are constant; all others are names of nets."""
+NOT, XOR, XOR3, MAJORITY = 0b01, 0b0110, 0b10010110, 0b11101000
+MUX, MUX_INVERTED = 0b11011000, 0b01110010
+"""Truth tables: bit k is the output where the inputs, the first least significant, spell k. A mux has the inputs
+(choice, if 1, if 0); the inverted one negates what it gives for 1."""
+
+
+class Netlist:
+    """Gates of up to three inputs as ``.names`` of BLIF; equal gates are made once."""
+
+    def __init__(self) -> None:
+        self.lines: list[str] = []
+        self._gates: dict[tuple[tuple[str, ...], tuple[int, ...]], str] = {}
+        self._nets = 0
+        self._constants: dict[str, str] = {}
+
+    def net(self) -> str:
+        """Return the name of a new net."""
+        self._nets += 1
+        return f"n{self._nets - 1}"
+
+    def gate(self, truth: int, *inputs: str) -> str:
+        """Return the signal of a gate; constant, equal and idle inputs are folded away."""
+        names = [name for name in dict.fromkeys(inputs) if name not in (ZERO, ONE)]
+        places = {name: k for k, name in enumerate(names)}
+        table = []
+        for index in range(1 << len(names)):
+            word = sum(
+                (name == ONE or (name in places and index >> places[name] & 1)) << k for k, name in enumerate(inputs)
+            )
+            table.append(truth >> word & 1)
+        for k in reversed(range(len(names))):
+            if all(table[index] == table[index ^ (1 << k)] for index in range(len(table))):
+                table = [value for index, value in enumerate(table) if not index >> k & 1]
+                del names[k]
+        if not names:
+            return ONE if table[0] else ZERO
+        if table == [0, 1]:
+            return names[0]
+        key = tuple(names), tuple(table)
+        if key not in self._gates:
+            self._gates[key] = net = self.net()
+            rows = [format(index, f"0{len(names)}b")[::-1] for index, value in enumerate(table) if value]
+            self.lines += [f".names {' '.join(names)} {net}", *(f"{row} 1" for row in rows)]
+        return self._gates[key]
+
+    def pin(self, signal: str) -> str:
+        """Return a net for a signal: constants have nets of their own."""
+        if signal not in (ZERO, ONE):
+            return signal
+        if signal not in self._constants:
+            self._constants[signal] = net = self.net()
+            self.lines += [f".names {net}", *(["1"] if signal == ONE else [])]
+        return self._constants[signal]
+
+    def drive(self, net: str, signal: str) -> None:
+        """Let a net with a given name carry a signal."""
+        if signal in (ZERO, ONE):
+            self.lines += [f".names {net}", *(["1"] if signal == ONE else [])]
+        else:
+            self.lines += [f".names {signal} {net}", "1 1"]
+
+    def instance(self, model: str, inputs: list[str], outputs: int) -> list[str]:
+        """Return the output nets y0, y1, ... of a circuit with the inputs x0, x1, ..."""
+        nets = [self.net() for _ in range(outputs)]
+        ports = [f"x{k}={self.pin(signal)}" for k, signal in enumerate(inputs)]
+        ports += [f"y{k}={net}" for k, net in enumerate(nets)]
+        self.lines.append(" ".join([f".subckt {model}", *ports]))
+        return nets
+
+
+@dataclass(frozen=True)
+class Word:
+    """A two's complement word, least significant bit first, and its range, which says how many bits it has.
+
+    `final` says that it is rounded already.
+    """
+
+    net: Netlist
+    bits: tuple[str, ...]
+    range: Range
+    final: bool = False
+
+    def extended(self, width: int) -> tuple[str, ...]:
+        """Return the bits of the word in so many, or in fewer where its range allows."""
+        return (*self.bits, *([self.bits[-1]] * (width - len(self.bits))))[:width]
+
+    def within(self, known: Range) -> Word:
+        """Return the word with a range that is known of it."""
+        return Word(self.net, self.extended(known.bits), known)
+
+    def __add__(self, other: Word | int) -> Word:
+        word = constant(self.net, other) if isinstance(other, int) else other
+        return self._added(word, self.range + word.range)
+
+    __radd__ = __add__
+
+    def __neg__(self) -> Word:
+        return constant(self.net, 0)._added(self, Range(-self.range.high, -self.range.low), negated=True)
+
+    def _added(self, other: Word, reach: Range, negated: bool = False) -> Word:
+        """Return the sum, or the difference, as a ripple of full adders."""
+        carry, bits = ONE if negated else ZERO, []
+        for a, b in zip(self.extended(reach.bits), other.extended(reach.bits), strict=True):
+            second = self.net.gate(NOT, b) if negated else b
+            bits.append(self.net.gate(XOR3, a, second, carry))
+            if len(bits) < reach.bits:  # nobody reads the last carry
+                carry = self.net.gate(MAJORITY, a, second, carry)
+        return Word(self.net, tuple(bits), reach)
+
+    def __mul__(self, factor: int) -> Word:
+        """Return the word times a constant: one addition or subtraction for each digit of its non-adjacent form."""
+        total, place, left = constant(self.net, 0), 0, factor
+        while left:
+            if left & 1:
+                digit = 2 - (left & 3)  # 1 or -1, so that the next digit is 0
+                part = Word(self.net, (*[ZERO] * place, *self.bits), self.range * (1 << place))
+                reach = total.range + part.range * digit
+                total = total._added(part, reach, negated=digit < 0)
+                left -= digit
+            left >>= 1
+            place += 1
+        return total.within(self.range * factor)
+
+    def rounded(self, shift: int) -> Word:
+        """Return floor(word/2^shift + 1/2)."""
+        if not shift:
+            return self
+        return Word(self.net, (self + (1 << shift >> 1)).bits[shift:], self.range.rounded(shift))
+
+    def clamped(self, low: int, high: int) -> Word:
+        """Return the word held between two constants."""
+        found = self
+        for end, beyond in ((high, constant(self.net, high) + -self), (low, self + -low)):
+            if beyond.range.low < 0:
+                width = max(len(found.bits), Range(end, end).bits)
+                pairs = zip(constant(self.net, end).extended(width), found.extended(width), strict=True)
+                bits = tuple(self.net.gate(MUX, beyond.bits[-1], own, other) for own, other in pairs)
+                found = Word(self.net, bits, Range(min(found.range.low, end), max(found.range.high, end)))
+        return replace(found, range=Range(low, high), bits=found.extended(Range(low, high).bits))
+
+    def magnitude(self) -> list[str]:
+        """Return the bits of the absolute value, unsigned."""
+        most = self.range.magnitude
+        return list(self.signed_by(self.bits[-1]).extended(most.bit_length() + 1)[:-1])
+
+    def signed_by(self, sign: str) -> Word:
+        """Return the word, or its opposite where a signal is 1; the range is that of both."""
+        most = self.range.magnitude
+        flipped = tuple(self.net.gate(XOR, bit, sign) for bit in self.bits)
+        one = Word(self.net, (sign, ZERO), Range(0, 1))
+        return Word(self.net, flipped, self.range)._added(one, Range(-most, most))
+
+
+def constant(net: Netlist, value: int) -> Word:
+    """Return a constant as a word."""
+    reach = Range(value, value)
+    return Word(net, tuple(ONE if value >> k & 1 else ZERO for k in range(reach.bits)), reach)
+
+
+def unsigned(net: Netlist, bits: list[str]) -> Word:
+    """Return bits that are no two's complement as a word."""
+    return Word(net, (*bits, ZERO), Range(0, (1 << len(bits)) - 1))
 
 
 def export_blif(model: Model, path: str | PathLike[str]) -> int:
@@ -56,7 +223,7 @@ def blif_text(model: Model) -> str:
     plan, net = model.plan, Netlist()
     places = {name: place for place, name in enumerate(model.formats.words)}
     inputs = sorted(plan.inputs, key=lambda wire: places[wire.name])
-    of_function = model.provenance.kind == "function"
+    of_function = model.provenance.robot is None
     ends = list(model.formats.results) if of_function else [output.name for output in plan.outputs]
     safe = safe_names([*(wire.name for wire in inputs), *ends])
     names = dict(zip((wire.name for wire in inputs), safe, strict=False))

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from bddtorque.base.errors import BddTorqueError, one_line
+from bddtorque.export.template_files import fill, template
 
 MANIFEST = "bddtorque-export.json"
 """Lists the files of a folder of generated C, and says how it is called."""
@@ -57,17 +58,14 @@ class CCall:
 
     def call_text(self) -> str:
         """Return a function ``call`` that calls it with the words of arrays."""
-        return f"""\
-#include "{self.header}"
-#include <stdint.h>
-
-{self.word} in[{self.inputs}], out[{self.outputs}];
-
-__attribute__((noinline)) void call(void)
-{{
-    {self.statement}
-}}
-"""
+        return fill(
+            template("call.c"),
+            header=self.header,
+            word=self.word,
+            inputs=self.inputs,
+            outputs=self.outputs,
+            statement=self.statement,
+        )
 
     def main_text(self, avr: bool) -> str:
         """Return a program that calls the function for ever; on AVR each call stands between two marks."""

@@ -119,7 +119,7 @@ def word_meaning(word: Format) -> str:
 def _certificate(model: Model, prefix: str, signature: CSignature) -> str:
     """Return what is proved: a comment, and the bound of every output."""
     torques = model.certificate.torques
-    what, of = ("torque" if signature.result == "tau" else "value"), "robot's parameters as parsed"
+    what, of = ("torque" if signature.result in signature.per_joint else "value"), "robot's parameters as parsed"
     if model.provenance.robot is None:
         of = "numbers it was compiled from"
     lines = [

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 
 from bddtorque.base.version import __version__
 from bddtorque.export.c_signature import CSignature
+from bddtorque.export.template_files import fill, template
 
 
 def packaged(
@@ -42,18 +43,7 @@ def packaged(
 
 
 def _properties(prefix: str) -> str:
-    return f"""\
-name={prefix}
-version=1.0.0
-author=bddtorque {__version__}
-maintainer=bddtorque
-sentence=Fixed-point words in, fixed-point words out, with a proved error.
-paragraph=Written by bddtorque export; the header says what the words mean and what is proved of them.
-category=Data Processing
-url=https://github.com/
-architectures=*
-includes={prefix}.h
-"""
+    return fill(template("library.properties"), prefix=prefix, __version__=__version__)
 
 
 def _arrays(prefix: str, signature: CSignature) -> tuple[str, str]:
@@ -68,49 +58,19 @@ def _arrays(prefix: str, signature: CSignature) -> tuple[str, str]:
 
 def _sketch(prefix: str, signature: CSignature) -> str:
     declared, given = _arrays(prefix, signature)
-    return f"""\
-/* Computes the words of one state, again and again, and prints them with the time that a call took. */
-#include <{prefix}.h>
-
-{declared}
-
-void setup()
-{{
-    Serial.begin(115200);
-}}
-
-void loop()
-{{
-    const unsigned long begun = micros();
-    const int outside = {prefix}_{signature.function}({given});
-    const unsigned long taken = micros() - begun;
-
-    for (unsigned k = 0; k < sizeof {signature.result} / sizeof {signature.result}[0]; k++) {{
-        Serial.print({signature.result}[k]);
-        Serial.print(' ');
-    }}
-    Serial.print(outside);
-    Serial.print(" out of range, ");
-    Serial.print(taken);
-    Serial.println(" us");
-    delay(1000);
-}}
-"""
+    return fill(
+        template("sketch.ino"),
+        prefix=prefix,
+        declared=declared,
+        function=signature.function,
+        given=given,
+        result=signature.result,
+    )
 
 
 def _main(prefix: str, signature: CSignature) -> str:
     declared, given = _arrays(prefix, signature)
-    return f"""\
-/* Computes the words of one state; a debugger, or a loop of your own, looks at them. */
-#include "{prefix}.h"
-
-{declared}
-
-int main(void)
-{{
-    return {prefix}_{signature.function}({given});
-}}
-"""
+    return fill(template("main.c"), prefix=prefix, declared=declared, function=signature.function, given=given)
 
 
 def _platformio(prefix: str) -> str:
@@ -136,33 +96,9 @@ config {prefix.upper()}
 
 def _zephyr(prefix: str, names: Sequence[str]) -> str:
     listed = " ".join(f"${{CMAKE_CURRENT_LIST_DIR}}/../{name}" for name in names)
-    return f"""\
-# Written by bddtorque. In your application: list(APPEND ZEPHYR_EXTRA_MODULES this folder) before find_package(Zephyr).
-if(CONFIG_{prefix.upper()})
-  zephyr_library_named({prefix})
-  zephyr_library_sources({listed})
-  zephyr_include_directories(${{CMAKE_CURRENT_LIST_DIR}}/../src)
-endif()
-"""
+    return fill(template("zephyr.cmake"), macro=prefix.upper(), prefix=prefix, listed=listed)
 
 
 def _cmake(prefix: str, names: str, libraries: str) -> str:
     linked = f"target_link_libraries({prefix} PUBLIC m)\n" if libraries else ""
-    return f"""\
-# Written by bddtorque. In your project: add_subdirectory(this folder), target_link_libraries(firmware {prefix}).
-cmake_minimum_required(VERSION 3.13)
-project({prefix} LANGUAGES C)
-
-add_library({prefix} STATIC {names})
-target_include_directories({prefix} PUBLIC src)
-set_target_properties({prefix} PROPERTIES C_STANDARD 99 C_STANDARD_REQUIRED ON)
-{linked}
-if(CMAKE_SOURCE_DIR STREQUAL CMAKE_CURRENT_SOURCE_DIR AND NOT CMAKE_CROSSCOMPILING)
-  enable_testing()
-  add_executable({prefix}_example examples/main.c)
-  target_link_libraries({prefix}_example {prefix})
-  add_executable({prefix}_selftest tests/{prefix}_selftest.c)
-  target_link_libraries({prefix}_selftest {prefix})
-  add_test(NAME {prefix}_selftest COMMAND {prefix}_selftest)
-endif()
-"""
+    return fill(template("CMakeLists.txt"), prefix=prefix, names=names, linked=linked)

@@ -1,14 +1,54 @@
-"""The text of an exported C file and of its Makefile."""
+"""The text of an exported C file and of its Makefile.
+
+The few functions that generated C is written with; only those that are used are written out.
+
+Arithmetic is modulo 2^32 or 2^64, in unsigned numbers, where C defines it. Bits become a signed number by a conversion
+that wraps, as compilers for two's complement machines have it; MISRA C:2012 leaves no other way that costs nothing. C99
+leaves open what `>>` makes of a negative number: `floor` divides instead, for which compilers take the one
+instruction that shifts; avr-gcc sees that in another expression than the others do.
+"""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
-from bddtorque.export.c_blocks import BlockCode
-from bddtorque.export.c_helpers import limbs_function, used_helpers
-from bddtorque.export.c_ifs import PRAGMA
+from bddtorque.export.c_blocks import PRAGMA, BlockCode
 from bddtorque.export.c_signature import CSignature
 from bddtorque.export.c_steps import Steps
+from bddtorque.export.template_files import fill, template, template_sections
+
+SECTIONS = template_sections("helpers.c")
+HELPERS = {
+    name.replace("BITS", str(bits)): text.replace("BITS", str(bits))
+    for name, text in SECTIONS.items()
+    if name.endswith("BITS")
+    for bits in (32, 64)
+} | {name: text for name, text in SECTIONS.items() if name.isidentifier() and not name.endswith("BITS")}
+
+
+def used_helpers(text: str, signature: CSignature) -> str:
+    """Return the helpers that a text calls, and those that they call, in the order they stand above."""
+    helpers = HELPERS | {"clamp_words": HELPERS["clamp_words"].replace("WORD", signature.type)}
+    if signature.register < 32:
+        helpers["floor32"] = SECTIONS["small floor32"]
+    called: set[str] = set()
+    among = text
+    while found := {name for name in helpers if re.search(rf"\b{name}\(", among)} - called:
+        called |= found
+        among = "\n".join(helpers[name] for name in found)
+    return "\n".join([SECTIONS["inline"], *(helpers[name] for name in helpers if name in called)]) if called else ""
+
+
+def limbs_function(block: int, limb_bits: int, index: str) -> str:
+    """Return the function that puts a product together, modulo 2^64, from a table of products of unsigned limbs.
+
+    Magnitudes, piece by piece, then the sign (see `plan.plan.Product`). As many limbs are taken as the words can need,
+    so that every state takes the same steps.
+    """
+    mask = f"UINT64_C({(1 << limb_bits) - 1})"
+    return fill(template("limbs.c"), limb_bits=limb_bits, block=block, mask=mask, index=index)
+
 
 ROM = """\
 #ifndef BDDTORQUE_ROM
@@ -49,28 +89,4 @@ def _block_text(block: BlockCode) -> str:
 def makefile_text(prefix: str, floats: bool, libraries: str) -> str:
     """Return the Makefile: the object files, the self-test, their size."""
     objects = " ".join([f"{prefix}.o", *([f"{prefix}_float.o"] if floats else [])])
-    return f"""\
-# Written by bddtorque: `make` compiles, `make check` runs the self-test, `make size` shows what it takes.
-CC ?= cc
-CFLAGS ?= -O2
-WARNINGS = -std=c99 -pedantic -Wall -Wextra -Werror -ffp-contract=off
-
-all: {objects}
-
-check: {prefix}_selftest
-\t./{prefix}_selftest
-
-size: {objects}
-\tsize {objects}
-
-{prefix}_selftest: {objects} {prefix}_selftest.o
-\t$(CC) $(CFLAGS) $(LDFLAGS) -o $@ {objects} {prefix}_selftest.o{libraries}
-
-%.o: %.c {prefix}.h
-\t$(CC) $(WARNINGS) $(CFLAGS) -c -o $@ $<
-
-clean:
-\trm -f {objects} {prefix}_selftest.o {prefix}_selftest
-
-.PHONY: all check size clean
-"""
+    return fill(template("c.mk"), objects=objects, prefix=prefix, libraries=libraries)

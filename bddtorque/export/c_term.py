@@ -23,6 +23,7 @@ from bddtorque.export.c_signature import CSignature
 from bddtorque.export.c_steps import PlanSteps, Steps
 from bddtorque.export.c_text import comment, filled
 from bddtorque.export.selftest import SEED
+from bddtorque.export.template_files import fill, template
 from bddtorque.model.applicability import require
 from bddtorque.model.model import Model
 from bddtorque.plan.bound import compose_bounds, planned_facts
@@ -220,38 +221,14 @@ class TermFunction:
             for name, word, column in zip(self.inputs.values(), self.formats, columns, strict=True)
         ]
         given = ", ".join(f"{name}[k]" for name in self.inputs.values())
-        return f"""\
-/* {prefix}_selftest.c: input words and the words they must give; written by bddtorque. */
-#include <stdio.h>
-
-#include "{prefix}.h"
-
-#define VECTORS {count}
-
-{"".join(arrays)}static const int32_t expected[VECTORS] = {{
-{filled(words)}
-}};
-
-int main(void)
-{{
-    int k, wrong = 0;
-
-    for (k = 0; k < VECTORS; k++) {{
-        const int32_t found = {prefix}({given});
-
-        if (found != expected[k]) {{
-            printf("vector %d: expected word %ld, got %ld\\n", k, (long)expected[k], (long)found);
-            wrong++;
-        }}
-    }}
-    if (wrong) {{
-        printf("FAILED: %d differ\\n", wrong);
-        return 1;
-    }}
-    printf("OK: %d vectors\\n", VECTORS);
-    return 0;
-}}
-"""
+        return fill(
+            template("term_selftest.c"),
+            prefix=prefix,
+            count=count,
+            arrays="".join(arrays),
+            words=filled(words),
+            given=given,
+        )
 
 
 def _type(bits: int) -> str:

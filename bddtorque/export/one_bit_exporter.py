@@ -21,11 +21,10 @@ from bddtorque.export.folder import check_folder, with_manifest, write_folder
 from bddtorque.export.fpga_tools import device_named
 from bddtorque.export.one_bit_clocks import Counted, Integers, count_clocks, spread_over_cores
 from bddtorque.export.one_bit_program import Function, OneBitMachine
-from bddtorque.export.one_bit_testbench import testbench_text, vectors_text
-from bddtorque.export.one_bit_verilog import Layout, core_text, hex_text, machine_text
+from bddtorque.export.one_bit_verilog import Layout, core_text, hex_text, machine_text, testbench_text, vectors_text
 from bddtorque.export.selftest import check_exported, make_vectors
-from bddtorque.export.verilog_build import makefile_text
-from bddtorque.export.verilog_module import meaning_lines, module_name, ports_of
+from bddtorque.export.template_files import fill, template
+from bddtorque.export.verilog_module import makefile_text, meaning_lines, module_name, ports_of
 from bddtorque.model.applicability import require
 from bddtorque.model.model import Model
 from bddtorque.words.integer_range import Range, wrap
@@ -286,16 +285,4 @@ def _header(model: Model, function: OneBitFunction, machine: OneBitMachine, fact
 
 def _ports_text(name: str, machine: OneBitMachine) -> str:
     zone = max((machine.output_bits - 1).bit_length(), 1)
-    return f"""\
-module {name} (
-    input wire clk,
-    input wire rst,
-    input wire in_valid,
-    input wire in_bit,
-    output wire in_ready,
-    output wire out_valid,
-    output wire [{zone - 1}:0] out_index,
-    output wire out_bit,
-    output wire busy
-);
-"""
+    return fill(template("one_bit_ports.v"), name=name, zone=zone)

@@ -15,6 +15,7 @@ import numpy.typing as npt
 from bddtorque.base.errors import BddTorqueError
 from bddtorque.export.c_signature import CSignature
 from bddtorque.export.c_text import filled, real, rows
+from bddtorque.export.template_files import fill, template
 from bddtorque.model.model import Model
 from bddtorque.plan.reference import run_plan
 from bddtorque.words.formats import TURN, Format, limits
@@ -80,47 +81,21 @@ def selftest_text(model: Model, prefix: str, signature: CSignature, count: int, 
     check, call = _float_check(model, prefix, signature, max(count // 4, 1)) if floats else ("", "")
     given = ", ".join(f"{array}[state]" for array in signature.arrays)
     what = "joint" if signature.result in signature.per_joint else "output"
-    return f"""\
-/* {prefix}_selftest.c: states and the words they must give; written by bddtorque. */
-#include <stdio.h>
-
-#include "{prefix}.h"
-
-#define OUTPUTS {signature.count(prefix, signature.result)}
-#define VECTORS {count}
-
-{arrays}
-static const int outside[VECTORS] = {{
-{filled(outside)}
-}};
-{check}
-int main(void)
-{{
-    {signature.type} found[OUTPUTS];
-    int state, {what}, beyond, wrong = 0;
-
-    for (state = 0; state < VECTORS; state++) {{
-        beyond = {prefix}_{signature.function}({given}, found);
-        if (beyond != outside[state]) {{
-            printf("state %d: expected %d words out of range, got %d\\n", state, outside[state], beyond);
-            wrong++;
-        }}
-        for ({what} = 0; {what} < OUTPUTS; {what}++) {{
-            if (found[{what}] != {signature.result}[state][{what}]) {{
-                printf("state %d, {what} %d: expected word %ld, got %ld\\n", state, {what},
-                    (long){signature.result}[state][{what}], (long)found[{what}]);
-                wrong++;
-            }}
-        }}
-    }}
-{call}    if (wrong) {{
-        printf("FAILED: %d differ\\n", wrong);
-        return 1;
-    }}
-    printf("OK: %d states\\n", VECTORS);
-    return 0;
-}}
-"""
+    return fill(
+        template("selftest.c"),
+        prefix=prefix,
+        outputs=signature.count(prefix, signature.result),
+        count=count,
+        arrays=arrays,
+        outside=filled(outside),
+        check=check,
+        type=signature.type,
+        what=what,
+        function=signature.function,
+        given=given,
+        result=signature.result,
+        call=call,
+    )
 
 
 def _float_check(model: Model, prefix: str, signature: CSignature, count: int) -> tuple[str, str]:
@@ -145,30 +120,13 @@ def _float_check(model: Model, prefix: str, signature: CSignature, count: int) -
         for name, values in states.items()
     )
     given = ", ".join(f"real_{array}[state]" for array in signature.arrays)
-    check = f"""
-#define FLOAT_VECTORS {count}
-
-{arrays}
-static int float_differences(void)
-{{
-    double found[OUTPUTS];
-    int state, k, wrong = 0;
-
-    for (state = 0; state < FLOAT_VECTORS; state++) {{
-        if ({prefix}_{signature.float_function}({given}, found) < 0) {{
-            printf("float state %d: taken for no numbers\\n", state);
-            wrong++;
-            continue;
-        }}
-        for (k = 0; k < OUTPUTS; k++) {{
-            if (found[k] != real_{signature.result}[state][k]) {{
-                printf("float state %d, output %d: expected %.17g, got %.17g\\n", state, k,
-                    real_{signature.result}[state][k], found[k]);
-                wrong++;
-            }}
-        }}
-    }}
-    return wrong;
-}}
-"""
+    check = fill(
+        template("float_selftest.c"),
+        count=count,
+        arrays=arrays,
+        prefix=prefix,
+        function=signature.float_function,
+        given=given,
+        result=signature.result,
+    )
     return check, "    wrong += float_differences();\n"

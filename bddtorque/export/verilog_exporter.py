@@ -14,14 +14,19 @@ from bddtorque.export.export_options import VerilogOptions
 from bddtorque.export.folder import check_folder, with_manifest, write_folder
 from bddtorque.export.selftest import check_exported
 from bddtorque.export.stage_times import Times, stage_times
-from bddtorque.export.verilog_build import makefile_text, serial_text
 from bddtorque.export.verilog_cells import CELLS, ecp5_text
 from bddtorque.export.verilog_datapath import Multiply, datapath
-from bddtorque.export.verilog_module import meaning_lines, module_name, ports_of
-from bddtorque.export.verilog_networks import network_text
+from bddtorque.export.verilog_module import (
+    makefile_text,
+    meaning_lines,
+    module_name,
+    ports_of,
+    serial_text,
+    testbench_text,
+    vectors_text,
+)
 from bddtorque.export.verilog_stages import Circuit
-from bddtorque.export.verilog_tables import is_block, memory_blocks, memory_text
-from bddtorque.export.verilog_testbench import testbench_text, vectors_text
+from bddtorque.export.verilog_tables import is_block, memory_blocks, memory_text, network_text
 from bddtorque.export.verilog_text import ModuleWriter, Ports
 from bddtorque.model.applicability import require
 from bddtorque.model.model import Model
@@ -218,8 +223,8 @@ def _header(model: Model, signature: CSignature, ports: Ports, facts: ExportedVe
 
 
 def _header_lines(model: Model, signature: CSignature, ports: Ports, facts: ExportedVerilog) -> Iterator[str]:
-    robot = signature.result == "tau"
-    yield f"{facts.name}.v: {'the inverse dynamics of a robot arm' if robot else 'a function of words'}, in integers."
+    quantity = model.provenance.quantity
+    yield f"{facts.name}.v: {'a function of words' if quantity is None else quantity.about}, in integers."
     yield f"Written by bddtorque {__version__} (`bddtorque export`): do not edit."
     yield f"Model {model.digest}, target {model.plan.target}."
     yield ""

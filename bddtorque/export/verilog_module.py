@@ -2,14 +2,124 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+import numpy.typing as npt
 
 from bddtorque.base.errors import BddTorqueError
 from bddtorque.export.c_header import proved_lines, word_meaning
 from bddtorque.export.c_names import prefix_of, safe_names
 from bddtorque.export.c_signature import CSignature
+from bddtorque.export.fpga_tools import DEVICES, FORGET
+from bddtorque.export.selftest import make_vectors
+from bddtorque.export.template_files import fill, template
 from bddtorque.export.verilog_text import Ports
 from bddtorque.model.model import Model
+
+ICE40, ECP5 = (DEVICES[name] for name in ("ice40", "ecp5-25"))
+
+
+def serial_text(name: str, ports: Ports) -> str:
+    """Return a module that takes a state and gives its words bit by bit: any package has pins enough for it."""
+    given, wanted = ports.input_bits, ports.output_bits
+    connected = ", ".join(f".{port}({port})" for port in (*ports.inputs, *ports.outputs))
+    wires = "\n".join(
+        f"    wire signed [{bits - 1}:0] {port};" for port, bits in (*ports.inputs.items(), *ports.outputs.items())
+    )
+    return fill(
+        template("serial.v"),
+        name=name,
+        given=given,
+        wanted=wanted,
+        wires=wires,
+        inputs=", ".join(ports.inputs),
+        connected=connected,
+        outputs=", ".join(ports.outputs),
+    )
+
+
+def makefile_text(name: str, sources: Sequence[str], ecp5: Sequence[str], serial: bool = True) -> str:
+    """Return the Makefile: simulation, lint, and bit streams, of the serial module where there is one.
+
+    `ecp5` are the sources for that family.
+    """
+    top = f"{name}_serial" if serial else name
+    around = f" {top}.v" if serial else ""
+    checked = f"\n\tverilator --lint-only -Wall --top-module {top} $(SOURCES)" if serial else ""
+    return fill(
+        template("verilog.mk"),
+        top=top,
+        ice40_flags=" ".join(ICE40.flags),
+        ecp5_flags=" ".join(ECP5.flags),
+        clock_pin=ECP5.clock_pin,
+        core=" ".join(sources),
+        around=around,
+        core_ecp5=" ".join(ecp5),
+        name=name,
+        checked=checked,
+        forget=FORGET,
+    )
+
+
+Words = npt.NDArray[np.int64]
+GAP = 7
+"""One of so many clocks has no state, so that a wrong `valid` is found."""
+
+
+def vectors_text(model: Model, signature: CSignature, ports: Ports, count: int) -> str:
+    """Return states and the words that they give as `$readmemh` reads them: the first port most significant."""
+    vectors, _ = make_vectors(model, signature, count)
+    held = [
+        word.held(vectors[array][:, place])
+        for array, formats in signature.arrays.items()
+        for place, word in enumerate(formats)
+    ]
+    columns = [*held, *vectors[signature.result].T]
+    widths = [*ports.inputs.values(), *ports.outputs.values()]
+    digits = -(-sum(widths) // 4)
+    lines = []
+    for row in zip(*(column.tolist() for column in columns), strict=True):
+        packed = 0
+        for word, bits in zip(row, widths, strict=True):
+            packed = packed << bits | word & ((1 << bits) - 1)
+        lines.append(f"{packed:0{digits}x}")
+    return "\n".join(lines) + "\n"
+
+
+def testbench_text(name: str, ports: Ports, count: int) -> str:
+    """Return a module that feeds all states, one after the other, and ends with OK or with what differs first."""
+    given, wanted = ports.input_bits, ports.output_bits
+    lines = [
+        f"    wire signed [{bits - 1}:0] {port};" for port, bits in (*ports.inputs.items(), *ports.outputs.items())
+    ]
+    taken = f"{{{', '.join(ports.inputs)}}}"
+    found = f"{{{', '.join(ports.outputs)}}}"
+    connected = ", ".join(f".{port}({port})" for port in (*ports.inputs, *ports.outputs))
+    outputs = list(ports.outputs.items())
+    below = [sum(bits for _, bits in outputs[k + 1 :]) for k in range(len(outputs))]
+    checks = "\n".join(
+        f"                if ({port} !== vectors[received][{low + bits - 1}:{low}])\n"
+        f'                    $display("state %0d, {port}: expected word %0d, got %0d", received,\n'
+        f"                        $signed(vectors[received][{low + bits - 1}:{low}]), {port});"
+        for (port, bits), low in zip(outputs, below, strict=True)
+    )
+    declared = "\n".join(lines)
+    return fill(
+        template("testbench.v"),
+        name=name,
+        count=count,
+        row_top=given + wanted - 1,
+        given=given,
+        declared=declared,
+        taken=taken,
+        connected=connected,
+        found=found,
+        checks=checks,
+        gap=GAP,
+        wanted=wanted,
+    )
+
 
 KEYWORDS = frozenset({
     "always", "and", "assign", "automatic", "begin", "buf", "bufif0", "bufif1", "case", "casex", "casez", "cell",
@@ -41,11 +151,11 @@ def module_name(robot: str, chosen: str | None) -> str:
 def ports_of(signature: CSignature) -> Ports:
     """Return the ports of a model: the words of a robot as its plan calls them; names of a function's are made safe."""
     arrays = signature.arrays.items()
-    if signature.result == "tau":
+    if signature.result in signature.per_joint:
         inputs = {
             name: word.bits for array, words in arrays for name, word in zip(signature.names[array], words, strict=True)
         }
-        return Ports(inputs, {f"tau{k}": word.bits for k, word in enumerate(signature.outputs, 1)})
+        return Ports(inputs, {f"{signature.result}{k}": word.bits for k, word in enumerate(signature.outputs, 1)})
     words = [word for _, formats in arrays for word in formats]
     names = safe_names([each for given in signature.names.values() for each in given])
     outputs = safe_names([word.name for word in signature.outputs])

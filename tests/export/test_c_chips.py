@@ -12,9 +12,9 @@ from compiled import arm
 
 import bddtorque as bt
 from bddtorque.base.errors import BddTorqueError
-from bddtorque.export.c_helpers import used_helpers
 from bddtorque.export.c_inputs import take_inputs
 from bddtorque.export.c_signature import CSignature
+from bddtorque.export.c_source import used_helpers
 from bddtorque.export.c_steps import PlanSteps
 from bddtorque.export.exporter import c_files
 from bddtorque.export.selftest import _outside

@@ -12,8 +12,8 @@ from compiled import arm, compiled, random_words, reference, some_words
 import bddtorque as bt
 from bddtorque.bench.emulation import measure, missing_tools
 from bddtorque.export.c_float_steps import FUSED, PREAMBLE, ROUNDED, ROUNDED_DOUBLES, ROUNDED_FLOATS, ROUNDED_LONG
-from bddtorque.export.c_helpers import used_helpers
 from bddtorque.export.c_signature import CSignature
+from bddtorque.export.c_source import used_helpers
 from bddtorque.export.exporter import c_files
 from bddtorque.words.ieee import fused
 

@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 
 import bddtorque as bt
 from bddtorque.base.errors import BddTorqueError
-from bddtorque.export.c_helpers import HELPERS, used_helpers
 from bddtorque.export.c_signature import CSignature
+from bddtorque.export.c_source import HELPERS, used_helpers
 from bddtorque.export.c_sums import SumWriter, Term, Value
 from bddtorque.export.exporter import c_files
 from bddtorque.export.integer_ranges import known_ranges

@@ -13,8 +13,7 @@ from logic_readers import bits_of, joined, simulate, words_of
 import bddtorque as bt
 from bddtorque import export_blif, export_pla
 from bddtorque.base.errors import BddTorqueError
-from bddtorque.export.blif import blif_text
-from bddtorque.export.netlist import Netlist, Word, constant
+from bddtorque.export.blif import Netlist, Word, blif_text, constant
 from bddtorque.export.pla import pla_text
 from bddtorque.plan.blocks import SquareBlock
 from bddtorque.plan.table import Table

@@ -5,9 +5,9 @@ import pytest
 from verilog_tools import needs_iverilog, simulate
 
 from bddtorque.export.stage_times import stage_times
+from bddtorque.export.verilog_module import testbench_text as bench_text
 from bddtorque.export.verilog_stages import Circuit, Stage
 from bddtorque.export.verilog_tables import is_block, memory_blocks, memory_text, table_stage
-from bddtorque.export.verilog_testbench import testbench_text as bench_text
 from bddtorque.export.verilog_text import ModuleWriter, Ports
 from bddtorque.plan.table import Table
 from bddtorque.words.integer_range import index_words, word_range
