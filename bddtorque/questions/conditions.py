@@ -127,7 +127,7 @@ def _ends(model: Model, name: str, wanted: Any, text: str) -> Iterator[tuple[str
 
 
 def _measured(array: str) -> str:
-    """Return what the words of an array measure, for units: ``"position"``; empty where they have no unit of their own."""
+    """Return what the words of an array measure, ``"position"``; empty where values have no units."""
     return MOTION.get(array.removesuffix("_desired"), "")
 
 

@@ -164,7 +164,7 @@ def test_functions_are_asked_as_arms_are(case):
         return c * x * x + d * x * y + 0.5 * y
 
     model = bt.compile_function(f, inputs={"x": (a, 1.0), "y": (b, (-1.0, 2.0))}, output=(bits, 4.0, "V"), name="f")
-    words = np.meshgrid(*(np.arange(w.lowest, w.highest + 1) for w in model.inputs), indexing="ij")
+    words = np.meshgrid(*(np.arange(w.lowest, w.highest + 1) for w in model.formats.words.values()), indexing="ij")
     out = model.words(*words)
     assert (largest(model, model.plan.outputs[0].name).word, smallest(model, model.plan.outputs[0].name).word) == (
         out.max(),
