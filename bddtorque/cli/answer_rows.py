@@ -10,13 +10,13 @@ if TYPE_CHECKING:
     from bddtorque.questions import Answer, Count, Equality, Extreme, LargestError, Support, Verdict
 
 Row = tuple[str, str, str, str]
-LONGEST_COUNT = 10**15
+MAX_COUNT = 10**15
 """Brackets of counts beyond this are shown as shares of all states; JSON has all digits."""
 USELESS = 0.5
 """A bracket of the share of all states that is wider tells nothing worth a number."""
-LEAST_SHARE = 1e-12
+MIN_SHARE = 1e-12
 """Of all states: fewer are as good as some."""
-LARGEST_FLOAT = 1 << 1023
+MAX_FLOAT = 1 << 1023
 """Counts from here on are shown as a power of two: no float holds 2^1024."""
 
 
@@ -61,23 +61,25 @@ def _count(answer: Count) -> tuple[str, str, dict[str, int]]:
         said = f"{answer.low:,} of {total} states{share}"
     elif high - low > USELESS:
         said = f"not counted: only {low:.3g} to {high:.3g} of all {total} states is proved"
-    elif answer.high < LONGEST_COUNT:
+    elif answer.high < MAX_COUNT:
         said = f"{answer.low:,} to {answer.high:,} of {total} states, {low:.6g} to {high:.6g} of all"
     else:
-        least = ", at least one" if answer.low and low < LEAST_SHARE else ""
+        least = ", at least one" if answer.low and low < MIN_SHARE else ""
         said = f"{low:.6g} to {high:.6g} of all {total} states{least}"
     return f"states that {answer.what}", said + (f"; {answer.certificate}" if answer.certificate else ""), {}
 
 
 def _short(count: int) -> str:
-    if count < LONGEST_COUNT:
+    if count < MAX_COUNT:
         return f"{count:,}"
-    return f"{count:.6g}" if count < LARGEST_FLOAT else f"2^{math.log2(count):.8g}"
+    return f"{count:.6g}" if count < MAX_FLOAT else f"2^{math.log2(count):.8g}"
 
 
 def _error(answer: LargestError) -> tuple[str, str, dict[str, int]]:
     radius = f" ± {answer.radius:.1g}" if answer.radius else ""
-    if answer.exact:
+    if answer.refutes:
+        said = f"{answer.found:.6g}{radius} units, MORE than proved"
+    elif answer.exact:
         said = f"{answer.found:.6g}{radius} units, {answer.bound:.6g} at most"
     else:
         said = f"{answer.found:.6g}{radius} to {answer.bound:.6g} units"

@@ -11,7 +11,7 @@ import typer
 
 from bddtorque.base.errors import BddTorqueError
 from bddtorque.cli.answer_rows import answer_row
-from bddtorque.cli.console import plain_table, show, write_json
+from bddtorque.cli.console import plain_table, say, show, write_json
 from bddtorque.cli.options import JsonOption
 from bddtorque.cli.progress import ShownProgress
 
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from bddtorque.questions import Answer
 
 INTERRUPTED = 130
-MOST_WORK = 1e9
-LONGEST_LIMIT = 7 * 86_400.0
+MAX_WORK = 1e9
+MAX_LIMIT = 7 * 86_400.0
 
 
 def ask_command(
@@ -72,17 +72,18 @@ def ask_command(
     """Answer exact questions: extremes, counts of states, largest errors, symmetry, equality.
 
     Every answer is labelled exact, or bracket: then both ends of it are proved. Without a question: the largest and the
-    smallest value of every output, and how many states saturate it. Exit code 1 if --equal finds a difference.
+    smallest value of every output, and how many states saturate it. Exit code 1 if --equal
+    finds a difference, or if anything is found that the certificate excludes.
     """
     from bddtorque.base.workers import step
     from bddtorque.model.model import load
     from bddtorque.questions import Work
     from bddtorque.questions.asking import answers
 
-    if not 0 < work <= MOST_WORK:
-        raise BddTorqueError(f"--work must be above 0 and at most {MOST_WORK:g} million steps, got {work:g}")
-    if limit is not None and not 0 < limit <= LONGEST_LIMIT:
-        raise BddTorqueError(f"--limit must be above 0 and at most {LONGEST_LIMIT:g} seconds, got {limit:g}")
+    if not 0 < work <= MAX_WORK:
+        raise BddTorqueError(f"--work must be above 0 and at most {MAX_WORK:g} million steps, got {work:g}")
+    if limit is not None and not 0 < limit <= MAX_LIMIT:
+        raise BddTorqueError(f"--limit must be above 0 and at most {MAX_LIMIT:g} seconds, got {limit:g}")
     model = load(file)
     asked = {
         "largest": largest,
@@ -99,19 +100,22 @@ def ask_command(
     with ShownProgress("ask") as progress:
 
         @contextmanager
-        def told(what: str, place: int, count: int) -> Iterator[Work]:
+        def scope(what: str, place: int, count: int) -> Iterator[Work]:
             progress.part(what, place, count)
             with step(progress, "", work):
-                yield Work(work, limit, told=lambda steps: progress.advance("", steps / 1e6, False))
+                yield Work(work, limit, on_spend=lambda steps: progress.advance("", steps / 1e6, False))
 
-        found, stopped = answers(model, list(of or ()), wanted, other, told, list(where or ()), within_limits)
+        found, stopped = answers(model, list(of or ()), wanted, other, scope, list(where or ()), within_limits)
     if as_json:
         write_json({"file": str(file), "answers": [answer.to_plain() for answer in found]})
     else:
         _show(file, found)
+    for answer in found:
+        if answer.refutes:
+            say(f"more than the certificate allows: {answer.of} of {model.name}: {answer.refutes}")
     if stopped:
         raise typer.Exit(INTERRUPTED)
-    if any(getattr(answer, "equal", True) is False for answer in found):
+    if any(answer.refutes for answer in found) or any(getattr(answer, "equal", True) is False for answer in found):
         raise typer.Exit(1)
 
 

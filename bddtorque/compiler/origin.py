@@ -113,7 +113,7 @@ def origins_of(spec: Spec, robot: Robot, inputs: Sequence[WordArray] = ()) -> li
             given = [f"{each.name} at run time" for each in spec.run_time]
             what = given[0] if given else f"quantity '{record.name}'"
             raise BddTorqueError(f"source 'terms' cannot be used with {what}: use source 'recursive' or 'auto'")
-        return [_from_robot(spec, robot, inputs)]
+        return [from_robot(spec, robot, tuple(inputs))]
     weighing = robot.with_gravity((0.0, 0.0, 0.0)) if record.weightless else robot
     found = _torque_graphs(spec, weighing)
     if record.inverse_dynamics:
@@ -169,8 +169,9 @@ def _motion_ranges(arm: TracedArm, motion: TracedMotion, inputs: Mapping[str, In
     return dict(zip(numbers, output_ranges(graph, node_ranges(graph, inputs)), strict=True))
 
 
-def _from_robot(spec: Spec, robot: Robot, inputs: Sequence[WordArray]) -> Origin:
-    """Return a quantity that is traced from the robot's own numbers."""
+@lru_cache(maxsize=4)
+def from_robot(spec: Spec, robot: Robot, inputs: tuple[WordArray, ...]) -> Origin:
+    """Return a quantity that is traced from the robot's own numbers, each rounded once."""
     refuse_uncompilable(robot)
     labels = {array.name: array.labels for array in inputs}
     arm = TracedArm(robot, spec, run_time=[(each, labels[each.name]) for each in spec.run_time])

@@ -199,8 +199,8 @@ def derived_values(formats: Interface, words: Mapping[str, Words | Floats]) -> d
 
 
 def _wrap_units(total: npt.NDArray[Any], bits: int) -> npt.NDArray[Any]:
-    """Return angles in units, integers or between them, within half a turn of 0."""
-    return wrap(total, bits) if total.dtype.kind in "iu" else total - np.rint(total * 0.5**bits) * 2.0**bits
+    """Return angles in units, integers or between them, within half a turn of 0, which is itself below it."""
+    return wrap(total, bits) if total.dtype.kind in "iu" else total - np.floor(total * 0.5**bits + 0.5) * 2.0**bits
 
 
 def _value(word: Format, given: Words | Floats) -> Floats:

@@ -33,6 +33,8 @@ class Answer:
         The values at the joints of the state that shows it, if there is one, and their units, by name.
     where
         The conditions on the inputs; empty for all states.
+    refutes
+        What of the certificate the answer refutes; empty unless there is a bug, or the file was tampered with.
     """
 
     of: str
@@ -44,6 +46,7 @@ class Answer:
     values: dict[str, float] = field(default_factory=dict, kw_only=True)
     units: dict[str, str] = field(default_factory=dict, kw_only=True)
     where: str = field(default="", kw_only=True)
+    refutes: str = field(default="", kw_only=True)
 
     @property
     def interrupted(self) -> bool:

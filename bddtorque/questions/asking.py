@@ -20,12 +20,11 @@ from bddtorque.questions.word_errors import largest_error
 
 Question = Literal["largest", "smallest", "saturation", "error", "symmetry", "support"]
 QUESTIONS = get_args(Question)
-UNASKED: tuple[Question, ...] = ("largest", "smallest", "saturation")
-"""What is asked where nobody asks anything."""
+DEFAULT_QUESTIONS: tuple[Question, ...] = ("largest", "smallest", "saturation")
+"""Questions of a call that names none."""
 
-Told = Callable[[str, int, int], AbstractContextManager[Work]]
-"""Gives the work of an answer: what it is called, which of how many it is."""
-"""Gives the work of one answer, by what it is: ``"largest of tau1"``."""
+WorkScope = Callable[[str, int, int], AbstractContextManager[Work]]
+"""Gives the work of one answer, by what it is (``"largest of tau1"``), its number, and how many there are."""
 
 
 def ask(
@@ -87,13 +86,13 @@ def ask(
     """
 
     @contextmanager
-    def told(what: str, place: int, count: int) -> Iterator[Work]:
+    def scope(what: str, place: int, count: int) -> Iterator[Work]:
         yield work_of(work, limit)
 
     counted = {"at least": at_least, "at most": at_most}
     wanted: dict[str, Any] = {**dict.fromkeys(questions), **{k: v for k, v in counted.items() if v is not None}}
     names = [of] if isinstance(of, str) else list(of)
-    return answers(model, names, wanted, equal, told, where, within_limits)[0]
+    return answers(model, names, wanted, equal, scope, where, within_limits)[0]
 
 
 def answers(
@@ -101,7 +100,7 @@ def answers(
     of: Sequence[str],
     wanted: dict[str, Any],
     equal: Model | None,
-    told: Told,
+    scope: WorkScope,
     where: Conditions = (),
     within_limits: bool = False,
 ) -> tuple[list[Answer], bool]:
@@ -129,7 +128,7 @@ def answers(
             f"ask: conditions on inputs cannot be used with {asked_of_all[0]}, which is about all states"
         )
     if not wanted and equal is None:
-        wanted = dict.fromkeys(UNASKED)
+        wanted = dict.fromkeys(DEFAULT_QUESTIONS)
     names = [subject.name for subject in subjects(model, of)]
     words_within(model, where, within_limits)  # what is wrong is said before any work
     found: list[Answer] = []
@@ -138,13 +137,13 @@ def answers(
         for name in names if wanted else ():
             for what in wanted:
                 place += 1
-                with told(f"{what} of {name}", place, count) as work:
+                with scope(f"{what} of {name}", place, count) as work:
                     answer = ways[what](name, work)
                 found += answer if isinstance(answer, list) else [answer]
                 if found[-1].interrupted:
                     return found, True
         if equal is not None:
-            with told("comparing", count, count) as work:
+            with scope("comparing", count, count) as work:
                 compared = equality(model, equal, work=work)
             found += [answer for answer in compared if not of or answer.of in names]
     except KeyboardInterrupt:

@@ -14,6 +14,7 @@ from typing import Any
 from bddtorque.base.errors import BddTorqueError, unknown
 from bddtorque.base.measures import measure
 from bddtorque.base.plain import describe, real
+from bddtorque.dynamics.quantity import MOTION
 from bddtorque.model.model import Model
 from bddtorque.questions.subject_kinds import Within
 from bddtorque.words.formats import TURN, Format, limit_run, limits
@@ -22,7 +23,6 @@ from bddtorque.words.integer_range import wrap
 Conditions = str | Sequence[str] | Mapping[str, Any]
 """``"qd=0, q2 <= 90 deg"``, several such texts, or values and ranges by name: ``{"qd": 0, "q2": (0, "1 rad")}``."""
 
-_MEASURES = {"q": "position", "qd": "velocity", "qdd": "acceleration"}
 _NEAR = 1e-9
 """Of a unit: how far beyond the end of a range a word may be that float64 has there."""
 _EXAMPLES = '"qd=0", "q2=90 deg", "q[elbow] >= 0", "-1 <= qd1 <= 1"'
@@ -94,22 +94,23 @@ def _stated(where: Conditions) -> Iterator[tuple[str, str, Any]]:
 
 def _ends(model: Model, name: str, wanted: Any, text: str) -> Iterator[tuple[str, Ends | float]]:
     """Yield the words that a condition is about, each with its value or the ends of its range."""
-    words = model.formats.words
+    words, arrays = model.formats.words, {array.name: array for array in model.formats.inputs}
     names, measured = [name], ""
-    if model.provenance.robot is not None:
-        match = _NAME.fullmatch(name)
-        labels = _labels(model)
-        if match is None or match["array"] not in labels or (match["number"] and match["label"]):
+    match = _NAME.fullmatch(name)
+    if name not in words or name in arrays:
+        if match is None or match["array"] not in arrays or (match["number"] and match["label"]):
             raise BddTorqueError(f"ask: {unknown('input', name, list(words))} (in {text!r:.60})")
-        array = match["array"]
-        measured = _MEASURES.get(array.removesuffix("_desired"), "")
+        array = arrays[match["array"]]
+        names = list(array.word_names)
         if match["label"]:
-            if match["label"] not in labels[array]:
-                what = "joint" if measured else "input"
-                raise BddTorqueError(f"ask: {unknown(what, match['label'], labels[array])} (in {text!r:.60})")
-            names = [f"{array}{labels[array].index(match['label']) + 1}"]
-        elif not match["number"]:
-            names = [f"{array}{k}" for k in range(1, len(labels[array]) + 1)]
+            if match["label"] not in array.labels:
+                what = "joint" if _measured(array.name) else "input"
+                raise BddTorqueError(f"ask: {unknown(what, match['label'], list(array.labels))} (in {text!r:.60})")
+            names = [array.word_names[array.labels.index(match["label"])]]
+        elif match["number"]:
+            names = [name]
+    if match is not None and model.provenance.quantity is not None:
+        measured = _measured(match["array"])
     for each in names:
         if each not in words:
             raise BddTorqueError(f"ask: {unknown('input', each, list(words))} (in {text!r:.60})")
@@ -125,11 +126,9 @@ def _ends(model: Model, name: str, wanted: Any, text: str) -> Iterator[tuple[str
             yield each, _value(wanted, each, measured, words[each], text)
 
 
-def _labels(model: Model) -> dict[str, list[str]]:
-    """Return the input arrays of a robot's model, and what their words are called: joints, or numbers of a payload."""
-    if model.named_arrays is not None:
-        return {array.name: list(array.labels) for array in model.named_arrays.inputs}
-    return {array: list(model.formats.q.labels) for array in _MEASURES}
+def _measured(array: str) -> str:
+    """Return what the words of an array measure, ``"position"``; empty where values have no units."""
+    return MOTION.get(array.removesuffix("_desired"), "")
 
 
 def _value(given: Any, name: str, measured: str, word: Format, text: str) -> float:

@@ -18,7 +18,7 @@ from bddtorque.questions.convolving import (
     prepared,
     steps_of,
 )
-from bddtorque.questions.enumeration import EASY_BITS, MOST_BITS, runs
+from bddtorque.questions.enumeration import EASY_BITS, MAX_BITS, runs
 from bddtorque.questions.groups import Group
 from bddtorque.questions.search_work import Work
 from bddtorque.questions.separation import Separation, separated
@@ -70,7 +70,7 @@ def _count(subject: Subject, threshold: int, work: Work) -> Counts:
         own = None if parted is None else _by_groups(parted, threshold, work)
         if parted is not None and own is not None:
             found = own.times(parted.subject.unread // subject.unread)
-        elif subject.bits <= MOST_BITS:
+        elif subject.bits <= MAX_BITS:
             found = _enumerated(subject, threshold, work)
         else:
             found = _with_states(subject, threshold, _in_boxes(subject, threshold, work), work)

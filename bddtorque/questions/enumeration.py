@@ -20,7 +20,7 @@ from bddtorque.words.integer_range import wrap
 
 EASY_BITS = 22
 """Input bits of a subject whose states are run at once, whatever work is allowed: a second or so."""
-MOST_BITS = 28
+MAX_BITS = 28
 """Input bits of a subject of which every state is run."""
 PIECE_BITS = 20
 """States of a piece: 8 MB a word."""

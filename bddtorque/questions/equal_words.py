@@ -9,7 +9,7 @@ import numpy as np
 from bddtorque.base.errors import BddTorqueError
 from bddtorque.model.model import Model
 from bddtorque.questions.answers import Equality
-from bddtorque.questions.enumeration import MOST_BITS, Piece, pieces, random_words
+from bddtorque.questions.enumeration import MAX_BITS, Piece, pieces, random_words
 from bddtorque.questions.search_work import WORK, Work, work_of
 from bddtorque.questions.subject_kinds import State, Subject, Words
 from bddtorque.questions.subjects import subjects
@@ -44,9 +44,9 @@ def equality(first: Model, second: Model, *, work: float | Work = WORK, limit: f
 
 
 def _check(first: Model, second: Model) -> None:
-    if first.provenance.kind != second.provenance.kind:
+    if [model.provenance.quantity is None for model in (first, second)] in ([True, False], [False, True]):
         raise BddTorqueError("ask: a robot can only be compared with a robot, and a function with a function")
-    if first.provenance.other_quantity and first.provenance.what != second.provenance.what:
+    if first.provenance.quantity is not None and first.provenance.what != second.provenance.what:
         raise BddTorqueError(f"ask: {first.provenance.what} cannot be compared with {second.provenance.what}")
     words, others = first.formats.words, second.formats.words
     if list(words) != list(others):
@@ -91,7 +91,7 @@ def _compared(first: Model, second: Model, place: int, blocks: tuple[int, ...], 
     largest, differing, run = 0.0, 0, 0
     state: State | None = None
     with work.interruptible():
-        for piece in pieces(inputs) if bits <= MOST_BITS else [Piece(random_words(inputs, TRIED), (TRIED,))]:
+        for piece in pieces(inputs) if bits <= MAX_BITS else [Piece(random_words(inputs, TRIED), (TRIED,))]:
             if run and not work.goes_on():
                 break
             apart = np.abs(_values(mine, piece.words, by_word) - _values(other, piece.words, by_word))
@@ -113,13 +113,16 @@ def _compared(first: Model, second: Model, place: int, blocks: tuple[int, ...], 
             state, differing * (mine.states >> bits), mine.states, blocks,
         )  # fmt: skip
     proved = _bound(first, second, place)
-    detail = f"{run:,} of {1 << bits:,} states were run" if bits <= MOST_BITS else f"{run:,} random states were run"
+    refutes = ""
+    if proved is not None and largest > proved:
+        refutes = f"apart by {largest:.6g} {mine.unit}, and both certificates together allow {proved:.6g}"
+    detail = f"{run:,} of {1 << bits:,} states were run" if bits <= MAX_BITS else f"{run:,} random states were run"
     detail += "; the bound is that of both certificates" if proved is not None else "; nothing bounds the difference"
     what = "two compilations of one plan, by state" if first.plan == second.plan else "two plans, by state"
     return Equality(
         mine.name, mine.title, differing > 0, "states and certificates", detail + work.note(False),
         False if differing else None, what, largest, proved, mine.unit, state, None, mine.states, blocks, True,
-        stopped=work.stopped,
+        stopped=work.stopped, refutes=refutes,
     )  # fmt: skip
 
 

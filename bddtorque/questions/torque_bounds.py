@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
+from bddtorque.dynamics.quantity import MOTION
 from bddtorque.model.model import Model
 from bddtorque.proof.torque_boxes import torque_search
 from bddtorque.questions.search_work import Work
 from bddtorque.questions.subject_kinds import State, Subject
-from bddtorque.questions.truths import is_torque_of_motion, rubs
 from bddtorque.words.formats import Format
 
 WANTED = 0.004
@@ -38,6 +38,14 @@ class TorqueBound:
     boxes: int
 
 
+def is_torque_of_motion(model: Model) -> bool:
+    """Return whether outputs are the torques of a motion, velocities and accelerations that are no inputs being 0."""
+    quantity = model.provenance.quantity
+    if quantity is None or model.spec.run_time or not quantity.from_torques or quantity.weightless:
+        return False
+    return set(quantity.inputs) <= set(MOTION)
+
+
 def bound_torque(
     model: Model,
     asked: Subject,
@@ -63,9 +71,9 @@ def bound_torque(
     if not is_torque_of_motion(model) or asked.kind != "output":
         return None
     robot, words = model.robot, model.formats.words
-    if not rubs(model):
+    if not model.spec.record.friction:
         robot = replace(robot, joints=tuple(replace(joint, friction=None) for joint in robot.joints))
-    names = [f"{kind}{j}" for kind in ("q", "qd", "qdd") for j in range(1, len(robot.joints) + 1)]
+    names = [f"{kind}{j}" for kind in MOTION for j in range(1, len(robot.joints) + 1)]
     moving = {name: words.get(name, STILL) for name in names}
     still = {name: (0, 0) for name in names if name not in words}
     search = None
@@ -78,15 +86,15 @@ def bound_torque(
         point = zip(names, search.point(), strict=True)
         return {name: int(words[name].quantise(x)) for name, x in point if name in words}
 
-    told, answered, latest = None, False, {name: 0 for name in names if name in words}
+    seen, answered, latest = None, False, {name: 0 for name in names if name in words}
 
     def goes_on(boxes: int) -> bool:
-        nonlocal told, answered, latest
+        nonlocal seen, answered, latest
         work.spend(boxes * search.steps)
-        if search.found != told:
+        if search.found != seen:
             latest = state()
             answered = ends(latest)
-            told = search.found  # which the state may have improved
+            seen = search.found  # which the state may have improved
         return work.goes_on() and not answered
 
     with work.interruptible():

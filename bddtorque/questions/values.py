@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_left
+from dataclasses import replace
 from typing import Literal
 
 import numpy as np
@@ -15,19 +16,19 @@ from bddtorque.questions.answers import Count, Extreme
 from bddtorque.questions.bounding import boxes_looked_at, largest_sum
 from bddtorque.questions.conditions import Conditions, said, state_units, state_values, words_within
 from bddtorque.questions.counting import Counts, states_at_least
-from bddtorque.questions.enumeration import EASY_BITS, MOST_BITS, runs
+from bddtorque.questions.enumeration import EASY_BITS, MAX_BITS, runs
 from bddtorque.questions.search_work import WORK, Work, work_of
 from bddtorque.questions.sharpening import excludes_saturation, recall, sharpen
 from bddtorque.questions.subject_kinds import State, Subject, Within
 from bddtorque.questions.subjects import subject
 
-MOST_WORD = 1 << 61
+MAX_WORD = 1 << 61
 """No sum of a term and no word of a block reaches it: ranges are refused from 62 bits on."""
 PATIENCE = 0.1
 """Share of the work for branch and bound where all states can be run instead, or the torque itself be bounded."""
-MOST_FREE_WORDS = 12
+MAX_FREE_WORDS = 12
 """That boxes of words come first for: to halve each of more words twice makes more boxes than there is work for."""
-OF_BOXES = 0.8
+BOX_SHARE = 0.8
 """Share of the rest for excluding saturation by the torque itself."""
 
 
@@ -109,8 +110,8 @@ def saturating(
     low, high = above.low + below.low, min(above.high + below.high, asked.states)
     detail = above.detail if above.detail == below.detail else f"above: {above.detail}; below: {below.detail}"
     way = above.way if above.way == below.way else f"{above.way}, {below.way}"
-    certified = _beside_certificate(model, asked, low, high, conditions)
-    return _count(asked, Counts(low, high, way, detail), "saturate", work, conditions, certified)
+    found = _count(asked, Counts(low, high, way, detail), "saturate", work, conditions)
+    return _beside_certificate(model, asked, found)
 
 
 def reaching(
@@ -140,7 +141,7 @@ def reaching(
         return given >= value if side == "at least" else given <= value
 
     upward = (side == "at least") == asked.rising  # whether the words that reach it are the higher ones
-    lowest, beyond = (asked.word.lowest, asked.word.highest + 1) if asked.word else (-MOST_WORD, MOST_WORD)
+    lowest, beyond = (asked.word.lowest, asked.word.highest + 1) if asked.word else (-MAX_WORD, MAX_WORD)
     # the lowest word that all higher ones are as; a range is searched as any list is
     first = lowest + bisect_left(range(lowest, beyond), True, key=lambda word: reaches(word) == upward)
     if first in (lowest, beyond):
@@ -151,11 +152,11 @@ def reaching(
     return _count(asked, found, f"give {side} {value:g} {asked.unit}".rstrip(), work, said(where, within_limits))
 
 
-def _count(asked: Subject, found: Counts, what: str, work: Work, where: str, certificate: str = "") -> Count:
+def _count(asked: Subject, found: Counts, what: str, work: Work, where: str) -> Count:
     exact = found.low == found.high
     return Count(
         asked.name, asked.title, exact, found.way, found.detail + work.note(exact), what, found.low, found.high,
-        asked.states, certificate, stopped=work.why(exact), where=where,
+        asked.states, stopped=work.why(exact), where=where,
     )  # fmt: skip
 
 
@@ -173,13 +174,13 @@ def _beyond(model: Model, asked: Subject, direction: int, work: Work) -> Counts:
             return states_at_least(asked, asked.least_total(asked.output.high + 1), own)
         return _below(asked, asked.least_total(asked.output.low), own)
 
-    if asked.bits <= MOST_BITS:
+    if asked.bits <= MAX_BITS:
         return counted(work)
     first = work.part(PATIENCE)
     found = counted(first)
     if found.low == found.high or work.stopped:
         return found
-    own = work.part(OF_BOXES)
+    own = work.part(BOX_SHARE)
     none = excludes_saturation(model, asked, direction, own)
     if none:
         return Counts(0, 0, "branch and bound", none)
@@ -197,13 +198,23 @@ def _extreme(model: Model, asked: Subject, which: str, work: Work, within: Withi
             **state,
         }
         check_witness(model, asked, state, word)
-    exact = word == bound_word
+    exact, value = word == bound_word, asked.value(word)
+    refutes = _beyond_certificate(model, value, which, asked) if asked.kind == "output" and value is not None else ""
     clamped = asked.unclamped(total) != word
     return Extreme(
-        asked.name, asked.title, exact, way, detail + work.note(exact), which, word, asked.value(word), bound_word,
+        asked.name, asked.title, exact, way, detail + work.note(exact), which, word, value, bound_word,
         asked.value(bound_word), asked.unit, state, clamped, stopped=work.why(exact), where=where,
-        values=state_values(asked.formats, state), units=state_units(asked.formats, state),
+        values=state_values(asked.formats, state), units=state_units(asked.formats, state), refutes=refutes,
     )  # fmt: skip
+
+
+def _beyond_certificate(model: Model, value: float, which: str, asked: Subject) -> str:
+    """Return what a value refutes that lies beyond the range that the certificate states, by more than a rounding."""
+    proved = model.certificate.outputs[asked.place]
+    beyond = value - proved.high if which == "largest" else proved.low - value
+    if beyond <= proved.lsb:
+        return ""
+    return f"{value:.7g} {asked.unit} found, beyond the proved range of {proved.low:.7g} to {proved.high:.7g}"
 
 
 def _searched(model: Model, asked: Subject, direction: int, work: Work) -> tuple[int, int, State, str, str]:
@@ -211,8 +222,8 @@ def _searched(model: Model, asked: Subject, direction: int, work: Work) -> tuple
     if asked.bits <= EASY_BITS:
         total, state, _ = _run(asked, direction, work)
         return total, total, state, "enumeration", f"all {asked.read_states:,} states of its words were run"
-    few = asked.bits <= MOST_BITS
-    own = work.part(PATIENCE if few or _free_words(asked) <= MOST_FREE_WORDS else 0.0)
+    few = asked.bits <= MAX_BITS
+    own = work.part(PATIENCE if few or _free_words(asked) <= MAX_FREE_WORDS else 0.0)
     found = largest_sum(asked, direction, own)
     detail = boxes_looked_at(found.boxes)
     if not few and own.stopped and not work.stopped:
@@ -260,28 +271,21 @@ def check_witness(model: Model, asked: Subject, state: State, word: int) -> None
 
 def run_state(model: Model, state: State) -> list[int]:
     """Return the output words of one state, by the model's own evaluator."""
-    if model.provenance.robot is None:
-        return [int(model.words(*(state[name] for name in tuple(model.formats.words))))]
-    if model.provenance.other_quantity:
-        arrays = {
-            array.name: np.array([[state[f"{array.name}{k}"] for k in range(1, len(array) + 1)]])
-            for array in model.formats.inputs
-        }
-        return [int(word) for word in model.evaluator("words").output_words(**arrays)[0]]
-    words = np.array([state[name] for name in model.formats.words]).reshape(3, -1)
-    return [int(word) for word in model.torque_words(*words)]
+    grouped = model.formats.grouped(state)
+    arrays = {array.name: array.shaped(np.array([grouped[array.name]])) for array in model.formats.inputs}
+    return [int(word) for word in model.evaluator("words").output_words(**arrays)[0]]
 
 
-def _beside_certificate(model: Model, asked: Subject, low: int, high: int, where: str) -> str:
-    """Return what the certificate says of saturation, and refuse what contradicts it; it is about all states."""
+def _beside_certificate(model: Model, asked: Subject, found: Count) -> Count:
+    """Return a count of saturating states with what the certificate says of it, which is about all states."""
     stated = model.certificate.outputs[asked.place].saturation
-    if (stated == "cannot" and low) or (stated == "can" and not high and not where):
-        raise BddTorqueError(
-            f"ask: the certificate says that {asked.name} {stated} saturate, but {low} to {high} states do: "
-            "this is a bug, please report it"
-        )
-    if stated != "not excluded" or (where and not low):
-        return f"{'over all states, ' if where else ''}the certificate says {stated}"
-    if not high:
-        return "the certificate says not excluded; this proves that it cannot"
-    return f"the certificate says not excluded{'; this proves that it can' if low else ''}"
+    if (stated == "cannot" and found.low) or (stated == "can" and not found.high and not found.where):
+        refutes = f"the certificate says that it {stated} saturate, but {found.low:,} to {found.high:,} states do"
+        return replace(found, certificate=f"the certificate says {stated}", refutes=refutes)
+    if stated != "not excluded" or (found.where and not found.low):
+        said_of_all = f"{'over all states, ' if found.where else ''}the certificate says {stated}"
+    elif not found.high:
+        said_of_all = "the certificate says not excluded; this proves that it cannot"
+    else:
+        said_of_all = f"the certificate says not excluded{'; this proves that it can' if found.low else ''}"
+    return replace(found, certificate=said_of_all)

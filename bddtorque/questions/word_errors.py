@@ -20,21 +20,21 @@ from bddtorque.questions.enumeration import Piece, pieces, random_words, states_
 from bddtorque.questions.search_work import WORK, Work, work_of
 from bddtorque.questions.subject_kinds import Integers, State, Subject, Within, Words, WordSubject
 from bddtorque.questions.subjects import ASKING, subject
-from bddtorque.questions.truths import in_units, is_torque_of_motion, true_function, true_terms, true_torque
+from bddtorque.questions.truths import in_units, true_output, true_terms
 from bddtorque.questions.values import check_witness
 from bddtorque.sweeps.measuring import subject_of
 from bddtorque.sweeps.searching import climb
 from bddtorque.words.argument import argument_of
 from bddtorque.words.bounded import Bounded
 
-MOST_BITS = 24
+MAX_BITS = 24
 """Input bits of what is compared on every state."""
 PIECE_BITS = 17
 """States compared at a time: the truth keeps a few dozen arrays."""
 COMPARED_STEPS, SEARCHED_STEPS, TRIED_STEPS = 100, 7_500, 60_000
 """Steps of a state compared with the truth: of all states along axes, of a search, and of a random one by itself."""
 
-MOST_TRIED = 500_000
+MAX_TRIED = 500_000
 """Random states, all at once: the truth keeps a few dozen arrays of them too."""
 
 Compared = Callable[[Words], tuple[Integers, Bounded]]
@@ -60,7 +60,13 @@ def largest_error(
     asked = subject(model, of, within)
     found = _found(model, asked, of, work_of(work, limit), within)
     values, units = state_values(asked.formats, found.state), state_units(asked.formats, found.state)
-    return replace(found, values=values, units=units, where=said(where, within_limits))
+    proved = (
+        model.certificate.bounds[asked.place] if asked.kind == "output" else math.inf if found.exact else found.bound
+    )
+    refutes = ""
+    if found.found - found.radius > proved:
+        refutes = f"an error of {found.found:.6g} units found, {proved:.6g} proved, at the words {found.state}"
+    return replace(found, values=values, units=units, where=said(where, within_limits), refutes=refutes)
 
 
 def _found(model: Model, asked: Subject, of: str, work: Work, within: Within) -> LargestError:
@@ -120,7 +126,7 @@ def _of_term(model: Model, asked: WordSubject, work: Work, within: Within) -> La
             units = units - (word.sign * word.offset + word.centre) / word.lsb
         return compiled * scale, units  # type: ignore[return-value]
 
-    if states_of(inputs, within) <= 1 << MOST_BITS:
+    if states_of(inputs, within) <= 1 << MAX_BITS:
         found = _whole(asked, inputs, compared, work, within)
         return found if found.exact else replace(found, way="states and plan", bound=_term_bound(model, asked))
     found, tried = _tried(asked, inputs, compared, work, within)
@@ -155,44 +161,34 @@ def _of_output(model: Model, asked: Subject, work: Work, within: Within) -> Larg
 
     def compared(words: Words) -> tuple[Integers, Bounded]:
         compiled = asked.rounded(asked.total({name: words[name] for name in asked.names}))
-        truth = in_units(cast("Bounded", _truth(model, asked, words)), word)
+        truth = in_units(cast("Bounded", true_output(model, asked.place, words)), word)
         return compiled, Bounded(np.clip(truth.value, word.lowest, word.highest), truth.radius)
 
     known = model.certificate.bounds[asked.place]
-    if _truth(model, asked, {name: np.zeros(1, dtype=np.int64) for name in formats}) is None:
+    if true_output(model, asked.place, {name: np.zeros(1, dtype=np.int64) for name in formats}) is None:
         detail = "the file does not hold the function itself: the error is as the certificate states it"
-        if model.provenance.other_quantity:
-            detail = f"as the certificate states it: bddtorque sweep compares states of {model.provenance.what}"
         return _stated(asked, "certificate", detail, known)
-    if states_of(inputs, within) <= 1 << MOST_BITS:
+    if states_of(inputs, within) <= 1 << MAX_BITS:
         found = _whole(asked, inputs, compared, work, within)
         return found if found.exact else replace(found, way="states and certificate", bound=known)
-    if model.provenance.is_torque and not within:
-        most = max(int(work.affordable() // SEARCHED_STEPS), 1)
-        start = np.zeros((3, len(model.formats.q)), dtype=np.int64)
-        climbed = climb(
-            subject_of(model, form="dense" if model.plan.made_of_tables else None), 0, asked.place, start, most
-        )
-        words = np.asarray(climbed["worst_state"]).reshape(-1, 1)
-        found, tried = _among(asked, dict(zip(formats, words, strict=True)), compared), climbed["tried"]
-    else:
+    if within:
         found, tried = _tried(asked, inputs, compared, work, within)
+    else:
+        most = max(int(work.affordable() // SEARCHED_STEPS), 1)
+        swept = subject_of(model, form="dense" if model.plan.made_of_tables else None)
+        climbed = climb(swept, 0, asked.place, np.zeros(len(formats), dtype=np.int64), most)
+        words = climbed["worst_state"].reshape(-1, 1)
+        found, tried = _among(asked, dict(zip(formats, words, strict=True)), compared), climbed["tried"]
     check_witness(model, asked, found.state, cast("int", found.word))
     detail = f"{tried:,} states tried in search of the worst"
     return replace(found, way="search and certificate", detail=detail, bound=known, stopped=work.stopped or "work")
-
-
-def _truth(model: Model, asked: Subject, words: Words) -> Bounded | None:
-    if is_torque_of_motion(model):
-        return true_torque(model, asked.place, words)
-    return true_function(model, words) if model.provenance.robot is None else None
 
 
 def _tried(
     asked: Subject, inputs: tuple[Input, ...], compared: Compared, work: Work, within: Within
 ) -> tuple[LargestError, int]:
     """Return the largest error of some random states, and how many were tried."""
-    count = min(max(int(work.affordable() // TRIED_STEPS), 1), MOST_TRIED)
+    count = min(max(int(work.affordable() // TRIED_STEPS), 1), MAX_TRIED)
     worst = _among(asked, random_words(inputs, count, within), compared).state
     return _among(asked, {name: np.array([word]) for name, word in worst.items()}, compared), count
 

@@ -93,13 +93,6 @@ def test_the_largest_error_of_torques_at_rest_is_found_and_within_the_bound(quan
         assert 0.3 < answer.found <= bound
 
 
-def test_the_error_of_other_quantities_is_as_the_certificate_states_it():
-    model = bt.compile("planar2r", quantity="kinematics", **SMALL)
-    [answer] = bt.ask(model, "error", of="x")
-    assert isinstance(answer, LargestError) and not answer.exact
-    assert answer.bound == model.certificate.bounds[0] and "bddtorque sweep" in answer.detail
-
-
 def test_gravity_of_more_states_than_can_be_run_is_bracketed():
     model = bt.compile("planar3r_a", quantity="gravity", torque="auto", bits=12, target="float")
     [answer] = bt.ask(model, "largest", of="tau1", work=5)

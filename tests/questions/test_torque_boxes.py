@@ -247,7 +247,7 @@ def test_a_state_that_answers_the_question_ends_the_search() -> None:
 def test_a_torque_beyond_its_words_is_answered_without_boxes(monkeypatch: pytest.MonkeyPatch) -> None:
     """Boxes of words would find it, too; of arms with many words they are left out."""
     model = bt.compile("planar3r_b", bits=9, target="float", torque=10.0)
-    monkeypatch.setattr("bddtorque.questions.values.MOST_FREE_WORDS", 0)
+    monkeypatch.setattr("bddtorque.questions.values.MAX_FREE_WORDS", 0)
     monkeypatch.setattr("bddtorque.questions.bounding.good_state", lambda asked, *_: np.zeros(len(asked.inputs), int))
     end = smallest(model, "tau1")
     assert end.exact and end.clamped and end.word == -256 and end.detail == "a state reaches the end of the range"
@@ -259,7 +259,7 @@ def test_boxes_of_words_are_left_out_where_there_are_too_many_words(monkeypatch:
     model = ARMS["planar3r_b"]
     first = largest(model, "tau1", work=30)
     assert not first.detail.startswith("1 box of input words looked at")
-    monkeypatch.setattr("bddtorque.questions.values.MOST_FREE_WORDS", 8)
+    monkeypatch.setattr("bddtorque.questions.values.MAX_FREE_WORDS", 8)
     assert largest(model, "tau1", where="qd1=0", work=30).detail.count("1 box of") == 0  # eight words are free
     found = largest(model, "tau1", work=30)
     assert found.detail.startswith("1 box of input words looked at, and ")
