@@ -98,9 +98,9 @@ def _boxes(plan: Plan) -> tuple[list[Box], dict[Box, Drawn]]:
         members.setdefault(box, []).append(place)
     drawn = {box: _described(plan, wires) for box, wires in members.items()}
     for k, output in enumerate(plan.outputs):
-        place: Box = (columns, "output", str(k))
-        boxes.append(place)
-        drawn[place] = (output.name, counted(len(output.parts), "summands"), f"{output.name}: one output word")
+        output_box: Box = (columns, "output", str(k))
+        boxes.append(output_box)
+        drawn[output_box] = (output.name, counted(len(output.parts), "summands"), f"{output.name}: one output word")
     return boxes, drawn
 
 
