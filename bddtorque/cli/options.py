@@ -238,7 +238,8 @@ def robot_model(file: str | Path, any_quantity: bool = False, functions: bool = 
     from bddtorque.model.model import load
 
     model = load(file)
-    if not (any_quantity and model.named_arrays) and not (functions and model.provenance.kind == "function"):
+    robot = model.provenance.robot is not None
+    if not (any_quantity and robot) and not (functions and not robot):
         model.require_torque(str(file))
     return model
 

@@ -43,7 +43,12 @@ TERMS = Need(
 ROBOT = Need(
     lambda model: model.provenance.robot is not None,
     "is a function, which has no joints",
-    "use value(...) or words(...)",
+    "compile a robot",
+)
+INTEGERS = Need(
+    lambda model: not model.plan.in_floats,
+    "computes in floats, whose C no proof covers",
+    'compile it with target = "integer" or "tables" (--target integer)',
 )
 
 FEATURES: dict[str, tuple[Need, ...]] = {
@@ -51,6 +56,8 @@ FEATURES: dict[str, tuple[Need, ...]] = {
     "terms of torques": (TORQUE, TERMS, TABLES),
     "diagrams": (TABLES,),
     "drives": (ROBOT,),
+    "parameters of the robot": (ROBOT,),
+    "proofs of C": (INTEGERS,),
 }
 """What each feature needs, by name; features that are not listed need nothing."""
 

@@ -204,7 +204,8 @@ def test_info_shows_every_parameter_of_the_robot(run, tmp_path):
 def test_a_function_has_no_robot_to_show(refused, tmp_path):
     path = tmp_path / "square.bdt"
     bt.compile_function(lambda x: x * x, inputs={"x": (4, 1.0)}, output=4).save(path)
-    assert refused("info", path, "--robot") == f"bddtorque: --robot: {path} holds a function, not a robot\n"
+    said = "is a function, which has no joints: compile a robot"
+    assert refused("info", path, "--robot") == f"bddtorque: {path}: parameters of the robot: 'function' {said}\n"
 
 
 def test_info_says_which_forms_are_taken_and_why(run, model, model_file, monkeypatch):
