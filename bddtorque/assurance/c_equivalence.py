@@ -69,7 +69,7 @@ class ProvedWire:
 
 
 def prove_c(
-    model: Model, folder: str | Path, told: Callable[[ProvedWire], None] | None = None, chip: str | None = None
+    model: Model, folder: str | Path, on_wire: Callable[[ProvedWire], None] | None = None, chip: str | None = None
 ) -> list[ProvedWire]:
     """Prove the C that `export_c` wrote to a folder equal to the plan of the model, wire by wire.
 
@@ -79,8 +79,8 @@ def prove_c(
         The model, for target ``"integer"`` or ``"tables"``.
     folder
         Where its C is.
-    told
-        Told of every wire.
+    on_wire
+        Called with every wire that is proved.
     chip
         The chip that the C must have been exported for; by default the one that its manifest names. On a chip of 8 bits
         an ``int`` has 16 bits.
@@ -100,17 +100,17 @@ def prove_c(
             f"{files.source}: a function must end where export_c ends it, found more definitions in one"
         )
     try:
-        return _Equivalence(model, files, tree, told).prove()
+        return _Equivalence(model, files, tree, on_wire).prove()
     except RecursionError:
         raise BddTorqueError(f"{files.source}: C that is nested so deeply is not understood") from None
 
 
 class _Equivalence:
-    def __init__(self, model: Model, files: CFolder, tree: Any, told: Callable[[ProvedWire], None] | None) -> None:
+    def __init__(self, model: Model, files: CFolder, tree: Any, on_wire: Callable[[ProvedWire], None] | None) -> None:
         self.model, self.plan, self.interface = model, files.plan, files.interface
         self.function = files.exported.function
         self.bitwuzla = load_module("bitwuzla")
-        self.told = told
+        self.on_wire = on_wire
         self.execution = CExecution(tree, 16 if files.chip.register < 16 else 32, self.interface.type)
         for k, block in enumerate(self.plan.blocks):
             self.execution.calls[f"block_{k}"] = self._table_call(k)
@@ -443,8 +443,8 @@ class _Equivalence:
 
     def _note(self, name: str, proved: bool) -> None:
         self.found.append(ProvedWire(name, proved))
-        if self.told is not None:
-            self.told(self.found[-1])
+        if self.on_wire is not None:
+            self.on_wire(self.found[-1])
 
     def _holds(self, goal: str, free: Sequence[str] = ()) -> bool:
         """Whether a condition holds whatever the words are; `free` declares more of them."""

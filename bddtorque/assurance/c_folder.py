@@ -20,6 +20,7 @@ from bddtorque.base.errors import BddTorqueError
 from bddtorque.export.c_call import MANIFEST
 from bddtorque.export.c_signature import CSignature
 from bddtorque.export.exporter import CFiles, c_files
+from bddtorque.model.applicability import require
 from bddtorque.model.model import Model
 from bddtorque.plan.plan import Plan
 from bddtorque.spec.chips import Chip, chip_named
@@ -103,10 +104,7 @@ def read_c_folder(model: Model, folder: str | Path, chip: str | None = None) -> 
     """
     if not isinstance(model, Model):
         raise BddTorqueError(f"model must be a Model, as bt.compile and bt.load return, got {type(model).__name__}")
-    if model.plan.in_floats:
-        raise BddTorqueError(
-            "only C in integers can be proved, and this model is in floats: compile for target 'integer' or 'tables'"
-        )
+    require(model, "proofs of C")
     if not isinstance(folder, str | Path):
         raise BddTorqueError(f"folder must be a path, got {type(folder).__name__}")
     options = _options(Path(folder), model)

@@ -122,21 +122,35 @@ class FloatLemmas:
         return tuple(facts)
 
     def _constants(self, wires: Sequence[int]) -> None:
-        """Prove how far all constants are from their floats."""
-        definitions, goals = [], []
+        """Prove how far all constants are from their floats.
+
+        Gappa takes two names of one number for the same, and answers under one of them: equal floats of different
+        constants stand in different lemmas.
+        """
+        groups: list[dict[int, Fraction]] = []
         for k in wires:
-            wire = self.plan.wires[k]
-            assert isinstance(wire, Constant)
-            value = Fraction(self.plan.floats.nearest(wire.value))
-            definitions.append((f"f{k}", number(value)))
-            if value == wire.value:
-                self.exact.add(k)
-                goals.append(f"f{k}")
-            else:
-                definitions.append((f"t{k}", number(wire.value)))
-                goals += [f"t{k}", self.error(k)]
-        if goals:
-            self.prover.prove(Lemma("constants", "as parsed, and as floats", (), tuple(goals), tuple(definitions)))
+            value = Fraction(self.plan.floats.nearest(self._constant(k)))
+            group = next((each for each in groups if value not in each.values()), None)
+            if group is None:
+                groups.append(group := {})
+            group[k] = value
+        for place, group in enumerate(groups):
+            definitions, goals = [], []
+            for k, value in group.items():
+                definitions.append((f"f{k}", number(value)))
+                if value == self._constant(k):
+                    self.exact.add(k)
+                    goals.append(f"f{k}")
+                else:
+                    definitions.append((f"t{k}", number(self._constant(k))))
+                    goals += [f"t{k}", self.error(k)]
+            name = f"constants_{place}" if place else "constants"
+            self.prover.prove(Lemma(name, "as parsed, and as floats", (), tuple(goals), tuple(definitions)))
+
+    def _constant(self, k: int) -> Fraction:
+        wire = self.plan.wires[k]
+        assert isinstance(wire, Constant)
+        return wire.value
 
     def _state_word(self, k: int, words: Range, reason: str) -> None:
         self.exact.add(k)

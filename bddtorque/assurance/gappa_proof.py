@@ -80,7 +80,7 @@ def prove_with_gappa(
     file
         A .bdt file or a model.
     progress
-        Told of every closed lemma.
+        Receives a call for every closed lemma.
     coq
         Whether to write the theorem for Coq too.
 
@@ -121,7 +121,7 @@ def prove_with_gappa(
     steps = progress or NoProgress()
     with step(steps, "composing the certificate again"):
         checks.append(_certificate_check(model, draft, facts))
-    prover.told = lambda lemma: steps.advance(lemma.name, 1.0, False)
+    prover.on_lemma = lambda lemma: steps.advance(lemma.name, 1.0, False)
     try:
         with step(steps, "proving with gappa"):
             lemmas = _lemmas(draft, facts, prover)

@@ -170,7 +170,7 @@ class Prover:
     known: dict[str, Ends] = field(default_factory=dict)  # interval of every fact
     reasons: dict[str, str] = field(default_factory=dict)  # of every premise, why it is true
     lemmas: list[Lemma] = field(default_factory=list)  # those that Gappa has proved, in their order
-    told: Callable[[Lemma], None] | None = None  # told of every lemma
+    on_lemma: Callable[[Lemma], None] | None = None  # called with every lemma that is closed
     path: str = field(default_factory=find_gappa)
 
     def state(self, expression: str, ends: Ends, reason: str) -> None:
@@ -190,8 +190,8 @@ class Prover:
             raise BddTorqueError(f"{lemma.title}: {trouble}")
         self.known.update({goals[name]: ends.short() for name, ends in found.items()})
         self.lemmas.append(lemma)
-        if self.told is not None:
-            self.told(lemma)
+        if self.on_lemma is not None:
+            self.on_lemma(lemma)
 
     def script(self, lemma: Lemma) -> str:
         """Return a lemma that was proved as a script with its answers."""

@@ -20,10 +20,23 @@ class BddTorqueError(ValueError):
 
     The message stays on one line whatever names it quotes: line ends, terminal colours and right-to-left text are
     escaped, and long text is shortened.
+
+    Attributes
+    ----------
+    option
+        The option or argument that it is about, if it is about one: a command names the flag instead.
     """
 
-    def __init__(self, message: str = "") -> None:
+    def __init__(self, message: str = "", option: str = "") -> None:
         super().__init__(one_line(message, LONGEST_LINE))
+        self.option = option
+
+    def naming(self, name: str) -> str:
+        """Return the message with another name for the option that it is about."""
+        message = str(self)
+        if self.option and message.startswith(self.option):
+            return name + message[len(self.option) :]
+        return f"{name}: {message}"
 
 
 class WrongKindError(BddTorqueError, AttributeError):
@@ -32,6 +45,16 @@ class WrongKindError(BddTorqueError, AttributeError):
 
 class ClampWarning(UserWarning):
     """An evaluator clamped a value or a word to the range of its format for the first time."""
+
+
+@contextmanager
+def refusals_about(option: str) -> Iterator[None]:
+    """Say of whatever is refused here that it is about an option."""
+    try:
+        yield
+    except BddTorqueError as problem:
+        problem.option = option
+        raise
 
 
 @contextmanager

@@ -42,28 +42,34 @@ def of_type(value: object, kind: type[Kind], where: str) -> Kind:
     """Return a value of exactly this type (a bool is no int)."""
     if type(value) is not kind:
         names: dict[type, str] = {int: "an integer", str: "text", bool: "true or false", list: "a list"}
-        raise BddTorqueError(f"{where} must be {names.get(kind, kind.__name__)}, got {describe(value)}")
+        raise BddTorqueError(f"{where} must be {names.get(kind, kind.__name__)}, got {describe(value)}", option=where)
     return value
 
 
 def name_of(value: object, where: str) -> str:
     """Return a name that can be shown in a message: not empty, printable, no space at its ends, not too long."""
     if not isinstance(value, str) or not value or not value.isprintable() or value != value.strip():
-        raise BddTorqueError(f"{where} must be printable text without spaces at its ends, got {describe(value)}")
+        raise BddTorqueError(
+            f"{where} must be printable text without spaces at its ends, got {describe(value)}", option=where
+        )
     if len(value) > LONGEST_NAME:
-        raise BddTorqueError(f"{where} must have at most {LONGEST_NAME} characters, got {len(value):,}")
+        raise BddTorqueError(f"{where} must have at most {LONGEST_NAME} characters, got {len(value):,}", option=where)
     return value
 
 
 def argument_texts(given: object, where: str) -> dict[str, str]:
     """Return arguments by name (of a xacro file) as text, from text, numbers and truth values."""
     if not isinstance(given, Mapping):
-        raise BddTorqueError(f"{where} must be arguments by name with their values, got {describe(given)}")
+        raise BddTorqueError(
+            f"{where} must be arguments by name with their values, got {describe(given)}", option=where
+        )
     texts = {}
     for key, value in given.items():
         name_of(key, f"{where}: the name of an argument")
         if not isinstance(value, str | bool | int | float):
-            raise BddTorqueError(f"{where}: '{key}' must be text, a number, true or false, got {describe(value)}")
+            raise BddTorqueError(
+                f"{where}: '{key}' must be text, a number, true or false, got {describe(value)}", option=where
+            )
         texts[key] = str(value).lower() if isinstance(value, bool) else str(value)
     return texts
 
@@ -71,7 +77,7 @@ def argument_texts(given: object, where: str) -> dict[str, str]:
 def choice(value: object, known: Collection[str], where: str) -> str:
     """Return one of some words."""
     if not isinstance(value, str) or value not in known:
-        raise BddTorqueError(not_among(where, value, known))
+        raise BddTorqueError(not_among(where, value, known), option=where)
     return value
 
 
@@ -83,16 +89,18 @@ def is_whole(value: object) -> TypeGuard[int]:
 def whole(value: object, low: int, high: int, where: str, why: str = "") -> int:
     """Return an integer from low to high; `why` says where such limits come from."""
     if not is_whole(value):
-        raise BddTorqueError(f"{where} must be an integer between {low} and {high}{why}, got {describe(value)}")
+        raise BddTorqueError(
+            f"{where} must be an integer between {low} and {high}{why}, got {describe(value)}", option=where
+        )
     if not low <= value <= high:
-        raise BddTorqueError(f"{where} must be between {low} and {high}{why}, got {str(value)[:40]}")
+        raise BddTorqueError(f"{where} must be between {low} and {high}{why}, got {str(value)[:40]}", option=where)
     return int(value)
 
 
 def at_least(value: object, least: int, where: str) -> int:
     """Return an integer of at least so much."""
     if not is_whole(value) or value < least:
-        raise BddTorqueError(f"{where} must be an integer of at least {least}, got {value!r:.40}")
+        raise BddTorqueError(f"{where} must be an integer of at least {least}, got {value!r:.40}", option=where)
     return int(value)
 
 
@@ -104,7 +112,7 @@ def real(value: object, where: str, low: float = -math.inf, what: str = "a finit
         number = math.inf
     if not math.isfinite(number) or number < low:
         least = f" of at least {low:g}" if low > -math.inf else ""
-        raise BddTorqueError(f"{where} must be {what}{least}, got {describe(value)}")
+        raise BddTorqueError(f"{where} must be {what}{least}, got {describe(value)}", option=where)
     return number
 
 
@@ -129,7 +137,7 @@ def listed(value: object, where: str, length: int | None = None) -> list[Any]:
     items = unwrap(value)
     if not is_list(items) or (length is not None and len(items) != length):
         size = "" if length is None else f" of {length}"
-        raise BddTorqueError(f"{where} must be a list{size}, got {describe(value)}")
+        raise BddTorqueError(f"{where} must be a list{size}, got {describe(value)}", option=where)
     return list(items)
 
 
@@ -138,7 +146,7 @@ def vector(value: object, where: str, what: str = "3 finite numbers") -> Vector:
     try:
         x, y, z = (real(each, where) for each in listed(value, where, 3))
     except BddTorqueError:
-        raise BddTorqueError(f"{where} must be {what}, got {describe(value)}") from None
+        raise BddTorqueError(f"{where} must be {what}, got {describe(value)}", option=where) from None
     return x, y, z
 
 
@@ -147,7 +155,9 @@ def matrix(value: object, where: str) -> Matrix:
     try:
         x, y, z = (vector(row, where) for row in listed(value, where, 3))
     except BddTorqueError:
-        raise BddTorqueError(f"{where} must be 3 rows of 3 finite numbers, got {describe(value)}") from None
+        raise BddTorqueError(
+            f"{where} must be 3 rows of 3 finite numbers, got {describe(value)}", option=where
+        ) from None
     return x, y, z
 
 
@@ -159,7 +169,7 @@ def fraction(value: object, where: str) -> Fraction:
             raise ValueError
         return Fraction(text)
     except (ValueError, ZeroDivisionError):
-        raise BddTorqueError(f"{where} must be a rational such as 3/8, got {text!r:.40}") from None
+        raise BddTorqueError(f"{where} must be a rational such as 3/8, got {text!r:.40}", option=where) from None
 
 
 def plain_of(value: Any) -> Any:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar, TypeVar, get_origin, get_type_hints
 
-from bddtorque.base.errors import BddTorqueError
+from bddtorque.base.errors import BddTorqueError, refusals_about
 from bddtorque.base.plain import plain_of, table
 
 Kind = TypeVar("Kind", bound="Record")
@@ -13,10 +14,22 @@ Reader = Callable[[Any, str], Any]
 """Takes a value and what messages call it, and returns the value that is kept."""
 
 
+@dataclass(frozen=True)
+class ShellOption:
+    """How a field is given at a shell; commands make their options from it."""
+
+    help: str
+    metavar: str | None = None  # what stands for the value; None for an option without one
+    parse: Callable[[Any, str], Any] | None = None  # from text, or from all texts of an option that can be repeated
+    repeats: bool = False
+    flags: tuple[str, ...] = ()  # besides its own name
+    of_robot: bool = False  # whether it says something of the robot, and not of what is compiled
+
+
 class Record:
     """A frozen dataclass: what a field of type ``Annotated[type, reader]`` is given goes through its reader.
 
-    None passes where it is the default.
+    None passes where it is the default. ``Annotated[type, reader, ShellOption(...)]`` is an option of commands too.
     """
 
     _readers: ClassVar[dict[str, Reader]]
@@ -29,11 +42,19 @@ class Record:
             cls._readers = {name: h.__metadata__[0] for name, h in hints.items() if get_origin(h) is Annotated}
         return cls._readers
 
+    @classmethod
+    def shell_options(cls) -> dict[str, ShellOption]:
+        """Return the fields that commands have options for."""
+        hints = get_type_hints(cls, include_extras=True)
+        known = {name: h.__metadata__[1:] for name, h in hints.items() if get_origin(h) is Annotated}
+        return {name: more[0] for name, more in known.items() if more}
+
     def __post_init__(self) -> None:
         for name, read in self.readers().items():
             value = getattr(self, name)
             if value is not None or getattr(type(self), name, ...) is not None:
-                object.__setattr__(self, name, read(value, name))
+                with refusals_about(name):
+                    object.__setattr__(self, name, read(value, name))
 
     def to_plain(self) -> dict[str, Any]:
         """Return numbers, strings, lists and dicts only, in a fixed order; what is left open is left out."""

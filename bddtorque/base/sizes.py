@@ -29,7 +29,8 @@ def parse_size(size: int | str, what: str) -> int:
         found = re.fullmatch(r"\s*([0-9]{1,20}(?:\.[0-9]{1,20})?)\s*([a-z]*)\s*", size.lower())
         if found and found[2] in _UNITS:
             return round(float(found[1]) * _UNITS[found[2]])
-    raise BddTorqueError(f"{what} must be a size in bytes or text like '2 GiB' or '500 MB', got {size!r:.60}")
+    said = f"{what} must be a size in bytes or text like '2 GiB' or '500 MB', got {size!r:.60}"
+    raise BddTorqueError(said, option=what)
 
 
 def format_size(size: int) -> str:

@@ -96,7 +96,7 @@ def measure(
     chip = chip if isinstance(chip, Chip) else chip_named(chip)
     lacking = missing_tools(chip)
     if lacking:
-        raise BddTorqueError(lacking)
+        raise BddTorqueError(lacking, option="chip")
     source = Path(folder)
     call = CCall.read(source)
     rows = np.ascontiguousarray(states, dtype=call.dtype)

@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import contextlib
 import errno
-import functools
 import inspect
 import io
 import logging
@@ -23,7 +22,6 @@ from collections.abc import Callable, Sequence
 from typing import Annotated, Any
 
 import typer
-from typer.models import OptionInfo
 
 from bddtorque.base.errors import LONGEST_LINE, BddTorqueError, one_line
 from bddtorque.base.overwriting import WouldOverwriteError, command_files
@@ -34,9 +32,10 @@ from bddtorque.cli.compile_command import compile_command
 from bddtorque.cli.console import say
 from bddtorque.cli.eval_command import eval_command
 from bddtorque.cli.export_command import export_command
-from bddtorque.cli.help_text import HelpAllOption, PlainHelpCommand, PlainHelpGroup
+from bddtorque.cli.help_text import PlainHelpCommand, PlainHelpGroup
 from bddtorque.cli.info_command import info_command
 from bddtorque.cli.lint_command import lint_command
+from bddtorque.cli.options import ready_command
 from bddtorque.cli.plan_command import plan_command
 from bddtorque.cli.report_command import report_command
 from bddtorque.cli.robots_command import robots_command
@@ -107,57 +106,43 @@ COMMANDS: dict[str, tuple[Callable[..., Any], str]] = {
     ),
 }
 
+
+class CommandGroup(PlainHelpGroup):
+    """The application. It makes the command that is asked for, and no other: options take long to import."""
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        """Return the names of all commands."""
+        return list(COMMANDS)
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        """Return a command by its name; None if there is none."""
+        if cmd_name not in COMMANDS:
+            return None
+        single = typer.Typer(context_settings=CONTEXT, add_completion=False)
+        add_command(single, cmd_name, *COMMANDS[cmd_name])
+        return typer.main.get_command(single)
+
+    def help_line(self, ctx: Any, name: str) -> str:
+        """Return what a command does, in a line."""
+        return inspect.cleandoc(COMMANDS[name][0].__doc__ or "").partition("\n\n")[0]
+
+
+CONTEXT = {"help_option_names": ["-h", "--help"]}
+
 app = typer.Typer(
     name="bddtorque",
-    cls=PlainHelpGroup,
+    cls=CommandGroup,
     help="Compile robot dynamics into fixed-point code with a proved worst-case error.",
     epilog="Example: bddtorque compile planar2r --bits 12 -o planar2r.bdt",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
-    context_settings={"help_option_names": ["-h", "--help"]},
+    context_settings=CONTEXT,
 )
-
-
-def _naming_flags(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a command whose messages name the flag that the user gave, ``--bits``, where they begin with ``bits``.
-
-    It takes ``--help-all`` too.
-    """
-    flags: dict[str, str] = {}
-    own = inspect.signature(command, eval_str=True)
-    for parameter in own.parameters.values():
-        (option, *_) = parameter.annotation.__metadata__
-        if isinstance(option, OptionInfo):  # typer takes the first flag for the default until it builds the command
-            texts = [str(text) for text in (option.default, *(option.param_decls or ()))]
-            declared = [text for text in texts if text.startswith("-")]
-            flags[parameter.name] = (declared or [f"--{parameter.name.replace('_', '-')}"])[0]
-
-    @functools.wraps(command)
-    def run(help_all: bool, **given: Any) -> Any:
-        try:
-            return command(**given)
-        except BddTorqueError as problem:
-            message = str(problem)
-            name = message[: len(message) - len(message.lstrip("abcdefghijklmnopqrstuvwxyz_"))]
-            was_given = name in flags and given[name] is not None and given[name] is not False
-            if was_given and f"key '{name}'" not in message:  # else the file's is wrong
-                raise BddTorqueError(flags[name] + message[len(name) :]) from None
-            raise
-
-    shows_all = inspect.Parameter("help_all", inspect.Parameter.KEYWORD_ONLY, default=False, annotation=HelpAllOption)
-    parameters = [each.replace(kind=inspect.Parameter.KEYWORD_ONLY) for each in own.parameters.values()]
-    run.__signature__ = own.replace(parameters=[*parameters, shows_all])  # type: ignore[attr-defined]
-    run.__annotations__ = {each.name: each.annotation for each in (*parameters, shows_all)}
-    return run
 
 
 def add_command(application: typer.Typer, name: str, command: Callable[..., Any], examples: str) -> None:
     """Add a command with plain help, which ends with examples, and with messages that name the user's flags."""
-    application.command(name, cls=PlainHelpCommand, epilog=examples)(_naming_flags(command))
-
-
-for _name, (_function, _example) in COMMANDS.items():
-    add_command(app, _name, _function, _example)
+    application.command(name, cls=PlainHelpCommand, epilog=examples)(ready_command(command))
 
 
 def _show_version(wanted: bool) -> None:

@@ -16,7 +16,6 @@ from bddtorque.cli.progress import COMPILE, ShownProgress
 if TYPE_CHECKING:
     from bddtorque.bench.target_costs import TargetCost
     from bddtorque.model.model import Model
-    from bddtorque.proof.torque_range import TorqueRange
 
 _WORD = (
     "The word of a column: velocity=12, velocity=12:-3:3 or position=10:angle (may be repeated). 12 bits over the "
@@ -86,7 +85,7 @@ def compile_command(
     started = time.perf_counter()
     with ShownProgress("compile", {**COMPILE, "estimating": 2.0}) as progress:
         model, report = timed_compile(spec, dask, progress, started, **how)
-        ranges, costs = _estimates(model, progress)
+        costs = _estimates(model, progress)
         model.save(path)
         report |= {"file": str(path), "file_bytes": path.stat().st_size}
         report["notes"] = _with_advice(model, report["notes"], progress)
@@ -95,36 +94,35 @@ def compile_command(
 
         save_spec(model.spec, write_spec, report["notes"])
         report["spec_file"] = str(write_spec)
-    if not model.spec.is_torque:
-        _show_quantity(model, report, as_json)
-        return
+    _show(model, report, costs, as_json)
+
+
+def _show(model: Model, report: dict[str, Any], costs: list[TargetCost], as_json: bool) -> None:
+    """Show what was compiled: summary, ranges, words if nobody wrote down what they mean, certificate, costs."""
+    ranges, spec = model.certificate.ranges, model.provenance.spec
     if as_json:
         proved = {"certificate": model.certificate.to_plain(), "ranges": [each.to_plain() for each in ranges]}
         write_json({**model.summary(), "report": report, **proved, "targets": [cost.to_plain() for cost in costs]})
         return
-    from bddtorque.cli.tables import compile_lines, cost_table, model_words, range_table, word_table
+    from bddtorque.cli.tables import compile_lines, cost_table, range_table, word_table
 
-    show(grid(compile_lines(model, report)))
-    show()
-    show(range_table(ranges))
-    show()
-    if model.spec.bare:  # nobody wrote down what the words mean
-        show(word_table(model_words(model)))
-        show()
-    show(str(model.certificate))
-    show()
-    show(cost_table(costs))
+    parts: list[Any] = [grid(compile_lines(model, report))]
+    parts += [range_table(ranges)] if ranges else []
+    parts += [word_table(model)] if spec is None or spec.bare or not ranges else []
+    for place, part in enumerate([*parts, str(model.certificate), cost_table(costs)]):
+        if place:
+            show()
+        show(part)
 
 
-def _estimates(model: Model, progress: ShownProgress) -> tuple[list[TorqueRange], list[TargetCost]]:
-    """Return the ranges of the torques and the costs by target; none for other quantities."""
-    if not model.spec.is_torque:
-        return [], []
+def _estimates(model: Model, progress: ShownProgress) -> list[TargetCost]:
+    """Return the costs by target; the ranges of torques are found on the way."""
     from bddtorque.base.workers import step
     from bddtorque.bench.target_costs import target_costs
 
     with step(progress, "estimating ranges and the cost of other targets"):
-        return list(model.certificate.ranges), list(target_costs(model))
+        model.certificate.ranges  # noqa: B018  # kept there
+        return target_costs(model)
 
 
 def _with_advice(model: Model, notes: list[str], progress: ShownProgress) -> list[str]:
@@ -144,18 +142,6 @@ def _with_advice(model: Model, notes: list[str], progress: ShownProgress) -> lis
         said = compare_targets(model, chip)
     kept = [note for note in notes if note not in asking]
     return [*kept, f"chip '{chip.name}' has no fast multiplier; measured under emulation: {said}"]
-
-
-def _show_quantity(model: Model, report: dict[str, Any], as_json: bool) -> None:
-    """Show a compiled quantity: summary, words, certificate."""
-    if as_json:
-        write_json({**model.summary(), "report": report, "certificate": model.certificate.to_plain()})
-        return
-    from bddtorque.cli.tables import compile_lines, model_words, word_table
-
-    for shown in (grid(compile_lines(model, report)), word_table(model_words(model)), str(model.certificate)):
-        show(shown)
-        show()
 
 
 def check_source(spec: str) -> None:
@@ -231,11 +217,7 @@ def _compile_data(file: Path, path: Path, words: list[str], rules: dict[str, Any
             engine=engine,
             **{name: rule for name, rule in rules.items() if rule is not None},
         )
+        costs = _estimates(model, progress)
     model.save(path)
     report = {**model.report, "file": str(path), "file_bytes": path.stat().st_size}
-    if as_json:
-        write_json({**model.summary(), "report": report, "certificate": model.certificate.to_plain()})
-        return
-    from bddtorque.cli.tables import show_function
-
-    show_function(model, report["notes"], path)
+    _show(model, report, costs, as_json)

@@ -52,10 +52,15 @@ class PlainHelpGroup(TyperGroup):
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
         """Write the help of the whole application."""
-        rows = [(name, command.get_short_help_str(300)) for name, command in self.commands.items()]
+        rows = [(name, self.help_line(ctx, name)) for name in self.list_commands(ctx)]
         lines = [f"Usage: {ctx.command_path} COMMAND ...", "", *_paragraphs(self.help), "", _heading("Commands")]
         lines += [*_columns(rows), "", _heading("Options"), *_columns(_rows(self.get_params(ctx), ctx))]
         formatter.write("\n".join([*lines, "", *_paragraphs(self.epilog)]) + "\n")
+
+    def help_line(self, ctx: Any, name: str) -> str:
+        """Return what a command does, in a line."""
+        command = self.get_command(ctx, name)
+        return "" if command is None else command.get_short_help_str(300)
 
 
 def _command_lines(command: Any, ctx: Any) -> Iterator[str]:

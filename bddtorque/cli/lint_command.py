@@ -16,7 +16,7 @@ READERS = (
 )  # fmt: skip
 
 
-@opt.takes(chosen={name: option for name, option in opt.CHOICES.items() if name in READERS})
+@opt.takes(chosen=opt.CHOICES.only(READERS))
 def lint_command(
     robot: Annotated[
         str,

@@ -29,9 +29,9 @@ def report_command(
 ) -> None:
     """Write one page about a compiled model that needs no network.
 
-    You can move the arm; the page computes its torques from the compiled tables and shows them beside their bounds,
-    with maps of torque, margin, gravity load and error. Functions, measured data and other quantities have sliders for
-    their inputs, and curves. Cost, plan and diagrams follow. Exit code 1 if an error above the proved bound is found.
+    Every input has a slider, and an arm moves with them. The page computes the output words as compiled and shows them
+    beside true values and bounds, with maps and curves of value, margin and error. Cost, plan and diagrams follow.
+    Exit code 1 if an error above the proved bound is found.
     """
     path = out or Path(f"{file.stem}.html")
     check_outputs({"-o": path}, [file])
@@ -74,16 +74,16 @@ def report_lines(model: Model, report: Report, path: Path) -> list[tuple[str, st
         if report.live
         else "left out: the tables are too large for a page"
     )
-    robot = model.provenance.kind == "robot"
-    size = counted(model.robot.degrees_of_freedom, "joints") if robot else counted(len(model.formats.words), "inputs")
+    robot = model.provenance.robot
+    size = counted(len(model.formats.words), "inputs") if robot is None else counted(robot.degrees_of_freedom, "joints")
     found = (
         f"at most {max(report.largest_found):.3f} units on {counted(report.states, 'states')}"
         if report.states
         else "not compared: only the function itself knows its values"
     )
     return [
-        (model.provenance.kind, f"{model.name}, {size}"),
-        ("torques" if robot else "values", live),
+        (model.provenance.kind, f"{model.provenance.title}, {size}"),
+        ("values", live),
         ("errors", found),
         ("bound", f"{max(model.certificate.bounds):.4f} units of the last bit at most"),
         ("page", f"{path}, {report.bytes:,} bytes; open it in a browser"),

@@ -9,22 +9,21 @@ from rich.table import Table
 
 from bddtorque.base.errors import BddTorqueError
 from bddtorque.base.sizes import bits_text, counted
-from bddtorque.cli.console import grid, plain_table, show
+from bddtorque.cli.console import plain_table
 from bddtorque.plan.blocks import output_format
 from bddtorque.plan.forms import FORMS, make_form
 from bddtorque.plan.integer_widths import wide_operations
 from bddtorque.plan.wires import Product
+from bddtorque.spec.resolve import ANY_CHIP
 from bddtorque.targets.tables.choosing import FormChoice, choose_forms
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from pathlib import Path
 
     from bddtorque.bench.target_costs import TargetCost
     from bddtorque.model.model import Model
     from bddtorque.plan.plan import Plan
     from bddtorque.proof.torque_range import TorqueRange
-    from bddtorque.words.formats import Format
 
 COLD = 0.05
 """Seconds of Numba's work from which on a start counts as cold."""
@@ -32,37 +31,43 @@ COLD = 0.05
 
 def model_lines(model: Model) -> list[tuple[str, str]]:
     """Return the summary of a model, name by name."""
-    figures = model.summary()
-    lengths = dict(figures["bits"])
-    results = model.formats.outputs if model.named_arrays else ()
-    given = ", ".join(f"{each.name} {bits_text(lengths.pop(each.name))}" for each in results)
-    words = f"torques {bits_text(lengths.pop('tau'))}" if model.named_arrays is None else given
-    inputs = ", ".join(f"{name} {bits_text(bits)}" for name, bits in lengths.items())
-    plan = model.plan
+    figures, plan, formats = model.summary(), model.plan, model.formats
+    outputs, inputs = (
+        ", ".join(f"{array.name} {bits_text(array.bits)}" for array in arrays)
+        for arrays in (formats.outputs, formats.inputs)
+    )
     if plan.in_floats:
         kinds, how = ["fused", "products", "sums", "sines", "lookups", "angle_sums"], f"{plan.floats.name} precision"
         summed = ""
     else:
         kinds, how = ["lookups", "products", "sums", "angle_sums"], f"blocks of at most {plan.block_bits} bits"
-        if plan.target == "integer":
-            how = f"chip {model.spec.chip}, {_beyond_registers(plan)}"
+        if plan.multiplies_integers:
+            how = f"chip {model.provenance.chip or ANY_CHIP}, {_beyond_registers(plan)}"
         summed = f"{counted(figures['summands'], 'summands')} from "
-    kinds = [name for name in kinds if figures[name]]
-    steps = [counted(figures[name], name) for name in kinds]
-    worst = max(model.certificate.bounds)
-    rubbing = [f"{joint.name} {joint.friction.formula()}" for joint in model.robot.joints if joint.friction is not None]
+    steps = [counted(figures[name], name) for name in kinds if figures[name]]
+    worst, faithful = max(model.certificate.bounds), "faithful" if figures["faithful"] else "NOT faithful"
     return [
-        ("robot", f"{model.robot.name}, {counted(model.robot.degrees_of_freedom, 'joints')}"),
-        *([("friction", "; ".join(rubbing) + " (x0 the velocity)")] if rubbing else []),
-        *((("quantity", model.provenance.what.removeprefix("quantity ")),) if model.named_arrays else ()),
-        ("words", f"{words} bits, inputs {inputs} bits"),
+        *_origin_lines(model),
+        ("words", f"{outputs} bits, inputs {inputs} bits"),
         ("plan", f"source {plan.source}, target {plan.target}, {how}"),
         ("steps", summed + ", ".join(steps)),
         *(_block_lines(model, figures) if model.plan.blocks else ()),
-        (
-            "bound",
-            f"{worst:.4f} units of the last bit at most: {'faithful' if figures['faithful'] else 'NOT faithful'}",
-        ),
+        ("bound", f"{worst:.4f} units of the last bit at most: {faithful}"),
+    ]
+
+
+def _origin_lines(model: Model) -> list[tuple[str, str]]:
+    """Return where a model comes from: the robot and its quantity, or the function."""
+    known = model.provenance
+    if known.robot is None:
+        rules = ", ".join(f"{name} {value}" for name, value in known.rules.items())
+        called = f"{known.name}({', '.join(model.formats.words)}) = {', '.join(model.formats.results)}"
+        return [("function", called), ("from", model.certificate.outputs[0].relative_to + (rules and f": {rules}"))]
+    rubbing = [f"{joint.name} {joint.friction.formula()}" for joint in known.robot.joints if joint.friction is not None]
+    return [
+        ("robot", f"{known.robot.name}, {counted(known.robot.degrees_of_freedom, 'joints')}"),
+        *([("friction", "; ".join(rubbing) + " (x0 the velocity)")] if rubbing else []),
+        ("quantity", known.what.removeprefix("quantity ").replace("'", "")),
     ]
 
 
@@ -86,24 +91,29 @@ def _beyond_registers(plan: Plan) -> str:
 
 def compile_lines(model: Model, report: dict[str, Any]) -> list[tuple[str, str]]:
     """Return the summary of a compilation."""
-    seconds, cold = report["seconds"], report["numba_seconds"]
+    return [
+        *model_lines(model),
+        *(_time_lines(model, report) if "planning_seconds" in report else ()),
+        *(("note", note) for note in report["notes"]),
+        ("file", f"{report['file']}, {decimal(report['file_bytes'])}"),
+        *((("spec", report["spec_file"]),) if "spec_file" in report else ()),
+        ("digest", model.digest),
+    ]
+
+
+def _time_lines(model: Model, report: dict[str, Any]) -> list[tuple[str, str]]:
+    cold, cached = report["numba_seconds"], report["blocks_from_cache"]
     start = (
         f"cold start: {cold:.1f} s of it for Numba's first compilation, which is kept"
         if cold > COLD
         else "warm start: nothing for Numba to compile"
     )
-    times = f"{seconds:.2f} s ({report['planning_seconds']:.2f} s planning), {report['start_seconds']:.2f} s to start"
-    cached = report["blocks_from_cache"]
+    planning, ready = report["planning_seconds"], report["start_seconds"]
     kept = f"; {counted(cached, 'blocks')} from the cache" if cached else ""
     return [
-        *model_lines(model),
-        ("time", f"{times}; {start}"),
+        ("time", f"{report['seconds']:.2f} s ({planning:.2f} s planning), {ready:.2f} s to start; {start}"),
         ("memory", f"{decimal(report['peak_bytes'])} peak"),
         *((("engine", f"{report['engine']}{kept}"),) if model.plan.blocks else ()),
-        *(("note", note) for note in report["notes"]),
-        ("file", f"{report['file']}, {decimal(report['file_bytes'])}"),
-        *((("spec", report["spec_file"]),) if "spec_file" in report else ()),
-        ("digest", model.digest),
     ]
 
 
@@ -190,28 +200,15 @@ def level_table(figures: list[dict[str, Any]]) -> Table:
     return table
 
 
-def model_words(model: Model) -> list[tuple[str, Format]]:
-    """Return the words of a model by name: ``q:shoulder``, ..."""
-    if model.named_arrays is not None:
-        arrays = (*model.formats.inputs, *model.formats.outputs)
-        return [
-            (f"{each.name}:{label}", word) for each in arrays for label, word in zip(each.labels, each, strict=True)
-        ]
-    formats = model.formats
-    return [
-        (f"{quantity}:{joint}", word)
-        for quantity in ("q", "qd", "qdd", "tau")
-        for joint, word in zip(formats.q.labels, getattr(formats, quantity), strict=True)
-    ]
-
-
-def word_table(words: list[tuple[str, Format]]) -> Table:
-    """Return the words, one per row."""
+def word_table(model: Model) -> Table:
+    """Return the words of a model, one per row: ``q:shoulder``, ..."""
     table = plain_table("Words", "word", "kind", ">bits", ">one unit", ">from", ">to", "unit")
-    for name, word in words:
-        kind = "angle, wraps" if word.kind == "angle" else "range, saturates"
-        figures = [f"{value:.6g}" for value in (word.lsb, *word.span)]
-        table.add_row(name, kind, str(word.bits), *figures, word.unit)
+    for array in model.formats.arrays:
+        for label, word in zip(array.labels, array, strict=True):
+            kind = "angle, wraps" if word.kind == "angle" else "range, saturates"
+            figures = [f"{value:.6g}" for value in (word.lsb, *word.span)]
+            name = f"{array.name}:{label}" if array.shape else array.name
+            table.add_row(name, kind, str(word.bits), *figures, word.unit)
     return table
 
 
@@ -229,33 +226,13 @@ def range_table(ranges: Sequence[TorqueRange]) -> Table:
     return table
 
 
-def show_function(model: Model, notes: Sequence[str], path: Path) -> None:
-    """Print a compiled function, for `compile --samples` and `info`."""
-    figures = model.summary()
-    rules = ", ".join(f"{name} {value}" for name, value in model.rules.items())
-    lines = [
-        ("function", f"{model.name}({', '.join(tuple(model.formats.words))}) = {next(iter(model.formats.results))}"),
-        ("from", f"{model.certificate.relative_to}" + (f": {rules}" if rules else "")),
-        ("blocks", f"{figures['blocks']:,} with {counted(figures['rows'], 'rows')} in total"),
-        ("diagrams", f"{counted(figures['nodes'], 'nodes')}, {decimal(figures['diagram_bytes'])}"),
-        ("tables", decimal(figures["table_bytes"])),
-        *(("note", note) for note in notes),
-        ("file", f"{path}, {decimal(path.stat().st_size)}"),
-        ("digest", model.digest),
-    ]
-    words = [*model.formats.words.items(), *model.formats.results.items()]
-    for shown in (grid(lines), word_table(words), str(model.certificate)):
-        show(shown)
-        show()
-
-
 def chosen_forms(model: Model, budget: int | None = None) -> list[FormChoice]:
     """Return the form of each block that the evaluator ``words`` takes: the least cost within `budget` bytes.
 
-    By default the budget is that of the model's spec.
+    By default the budget is that of the model.
     """
     orders = [diagram.order for diagram in model.diagrams]
-    return choose_forms(model.tables, orders, model.spec.memory if budget is None else budget)
+    return choose_forms(model.tables, orders, model.memory if budget is None else budget)
 
 
 def choice_figures(choices: list[FormChoice]) -> list[dict[str, Any]]:
@@ -286,9 +263,9 @@ def choice_table(choices: list[FormChoice]) -> Table:
 
 def constant_sequence(model: Model, choices: list[FormChoice]) -> tuple[bool, str]:
     """Say whether the evaluator ``words`` does the same integer operations whatever the state, and why (not)."""
-    if model.plan.target == "float":
-        return False, "target 'float' promises none"
-    if model.plan.target == "integer":
+    if model.plan.in_floats:
+        return False, f"target '{model.plan.target}' promises none"
+    if model.plan.multiplies_integers:
         return True, "look-ups, products and sums only; evaluator 'words'"
     varying = sorted({choice.form.name for choice in choices if not choice.form.constant})
     if varying:

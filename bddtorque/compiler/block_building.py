@@ -123,7 +123,8 @@ def check_memory(plan: Plan, memory: int, workers: int) -> None:
             f"tables, {_rounded(sum(beside))} to make {len(beside)} at a time): the largest, block {largest} "
             f"'{_block_name(plan, largest)}', has {sum(block.input_widths)} input bits ({_rows(block):,} rows, "
             f'{_rounded(needs[largest])} to make); use {fewer}memory = "{enough}", block_bits below '
-            f"{sum(block.input_widths)} or fewer bits"
+            f"{sum(block.input_widths)} or fewer bits",
+            option="memory",
         )
 
 

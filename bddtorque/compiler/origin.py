@@ -112,7 +112,8 @@ def origins_of(spec: Spec, robot: Robot, inputs: Sequence[WordArray] = ()) -> li
         if spec.source == "terms":
             given = [f"{each.name} at run time" for each in spec.run_time]
             what = given[0] if given else f"quantity '{record.name}'"
-            raise BddTorqueError(f"source 'terms' cannot be used with {what}: use source 'recursive' or 'auto'")
+            said = f"source 'terms' cannot be used with {what}: use source 'recursive' or 'auto'"
+            raise BddTorqueError(said, option="source")
         return [from_robot(spec, robot, tuple(inputs))]
     weighing = robot.with_gravity((0.0, 0.0, 0.0)) if record.weightless else robot
     found = _torque_graphs(spec, weighing)

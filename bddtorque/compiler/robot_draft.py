@@ -88,16 +88,16 @@ def _check(spec: Spec, robot: Robot) -> None:
     """Refuse combinations that make no sense, by name."""
     record = spec.record
     if spec.accuracy == "paper" and not spec.is_torque:
-        raise BddTorqueError(f"accuracy 'paper' is only valid for quantity 'torque', got '{spec.quantity}'")
+        said = f"accuracy 'paper' is only valid for quantity 'torque', got '{spec.quantity}'"
+        raise BddTorqueError(said, option="accuracy")
     for other in QUANTITIES.values():
         for key in other.keys:
             if key not in record.keys and getattr(spec, key) is not None:
-                raise BddTorqueError(
-                    f"{key} is only valid for quantity '{other.name}', got '{spec.quantity}'{spec.at(key)}"
-                )
+                raise spec.refusal(f"{key} is only valid for quantity '{other.name}', got '{spec.quantity}'", key)
     for given in spec.run_time:
         if given.name not in record.accepts:
-            raise BddTorqueError(f"quantity '{spec.quantity}' does not depend on {given.name}{spec.at(given.name)}")
+            said = f"quantity '{spec.quantity}' does not depend on {given.name}{spec.at(given.name)}"
+            raise BddTorqueError(said, option="quantity")
         given.check(spec, robot)
     if record.needs_tip:
         robot.tip_member(f"quantity '{spec.quantity}'")
@@ -132,7 +132,8 @@ def _draft_by_paper(spec: Spec, robot: Robot) -> Draft:
     """Return words and plan by the paper's rule: r + m bits for every term and, unless the spec says, every input."""
     if not TARGETS[spec.target].made_of_tables or spec.source == "recursive":
         raise BddTorqueError(
-            f"accuracy 'paper' needs target 'tables' and source 'terms', got '{spec.target}' and '{spec.source}'"
+            f"accuracy 'paper' needs target 'tables' and source 'terms', got '{spec.target}' and '{spec.source}'",
+            option="accuracy",
         )
     resolved, formats, _, _ = quantity_words(spec, robot)
     origin = from_terms(robot, by_powers=True)

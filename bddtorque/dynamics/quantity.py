@@ -14,6 +14,7 @@ from typing import Any, ClassVar, Protocol
 import numpy as np
 import numpy.typing as npt
 
+from bddtorque.base.errors import BddTorqueError
 from bddtorque.dynamics.coupling import angle_words
 from bddtorque.dynamics.float_arm import FloatArm
 from bddtorque.dynamics.traced_arm import TracedArm
@@ -57,8 +58,8 @@ class Asked(Protocol):
     def where(self) -> str:
         """What messages call the specification."""
 
-    def at(self, name: str) -> str:
-        """Return the place of a key as the end of a message."""
+    def refusal(self, message: str, name: str) -> BddTorqueError:
+        """Return an error about a key, which names its place."""
 
 
 @dataclass(frozen=True)

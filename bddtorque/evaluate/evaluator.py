@@ -115,7 +115,7 @@ class Evaluator:
         if on_range not in get_args(OnRange):
             raise BddTorqueError(not_among("on_range", on_range, get_args(OnRange)))
         if kind != "parallel" and processors is not None:
-            raise BddTorqueError("processors is only valid for the evaluator 'parallel'")
+            raise BddTorqueError("processors is only valid for the evaluator 'parallel'", option="processors")
         self.processors = checked_processors(processors) if kind == "parallel" else 1
         self.model = model
         self.kind = kind

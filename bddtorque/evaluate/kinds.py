@@ -28,11 +28,11 @@ def choose_form(model: Runnable, name: str, kind: str, form: str | None, spread:
     if not isinstance(kind, str) or kind not in EVALUATORS:
         raise BddTorqueError(unknown("evaluator", kind, EVALUATORS))
     if spread not in SPREADS:
-        raise BddTorqueError(not_among("spread", spread, SPREADS))
+        raise BddTorqueError(not_among("spread", spread, SPREADS), option="spread")
     forms = EVALUATORS[kind]
     if spread != "states":
         if kind != "parallel":
-            raise BddTorqueError(f"spread = '{spread}' is only valid for the evaluator 'parallel'")
+            raise BddTorqueError(f"spread = '{spread}' is only valid for the evaluator 'parallel'", option="spread")
         forms = (*BIT_FORMS, "dense")
     if not model.plan.made_of_tables and (kind == "bits" or spread != "states" or form not in (None, "straight")):
         what = f"spread = '{spread}'" if spread != "states" else f"the evaluator '{kind}'"

@@ -50,7 +50,7 @@ TERMS = Need(
 ROBOT = Need(
     lambda model: model.provenance.robot is not None,
     "is a function, which has no joints",
-    "use value(...) or words(...)",
+    "compile a robot",
 )
 TRUTH = Need(
     lambda model: model.true_values({name: np.zeros(1, dtype=np.int64) for name in model.formats.words}) is not None,
@@ -72,6 +72,8 @@ FEATURES: dict[str, tuple[Need, ...]] = {
     "drives": (ROBOT,),
     "sweeps": (TRUTH,),
     "built-in trajectories": (MOTION,),
+    "parameters of the robot": (ROBOT,),
+    "proofs of C": (INTEGERS,),
 }
 """What each feature needs, by name; features that are not listed need nothing."""
 

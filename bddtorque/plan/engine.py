@@ -290,8 +290,9 @@ def make_engine(name: str = "auto", memory_limit: int = DEFAULT_MEMORY_LIMIT) ->
         except ImportError:
             return AutorefEngine(memory_limit)
     if name not in ENGINES:
-        raise BddTorqueError(not_among("engine", name, ("auto", *ENGINES)))
+        raise BddTorqueError(not_among("engine", name, ("auto", *ENGINES)), option="engine")
     try:
         return ENGINES[name](memory_limit)
     except ImportError as error:
-        raise BddTorqueError(f"engine '{name}' is not installed here; use engine='auto'") from error
+        said = f"engine '{name}' is not installed here; use engine='auto'"
+        raise BddTorqueError(said, option="engine") from error

@@ -20,14 +20,14 @@ from bddtorque.targets.integer.integer_cost import plan_cycles
 from bddtorque.targets.tables.choosing import FormChoice, candidate, choose_forms
 
 
-def costs_section(model: Model, told: Progress) -> Markup:
+def costs_section(model: Model, progress: Progress) -> Markup:
     """Return what one state costs: by target, by chip where the plan is one of machine integers, and block by block."""
     forms = []
     if model.plan.made_of_tables:
         choices = choose_forms(model.tables, [diagram.order for diagram in model.diagrams], model.memory)
         for k, (words, diagram, choice) in enumerate(zip(model.tables, model.diagrams, choices, strict=True)):
             forms.append((block_forms(words, diagram), choice))
-            told.advance(f"forms of block {k}", 1.0, False)
+            progress.advance(f"forms of block {k}", 1.0, False)
     return element(
         "section",
         element("h2", "Cost"),

@@ -100,11 +100,11 @@ def report_page(
     model: Model, progress: Progress | None = None, max_table_bytes: int = MAX_TABLE_BYTES
 ) -> tuple[bytes, Report]:
     """Return the page in UTF-8, the same bytes for the same model, and what is in it."""
-    told = progress or NoProgress()
-    with step(told, "report", 3 + len(model.tables) * (1 + model.plan.made_of_tables)):
-        packed, too_large = _packed(model, max_table_bytes, told)
+    progress = progress or NoProgress()
+    with step(progress, "report", 3 + len(model.tables) * (1 + model.plan.made_of_tables)):
+        packed, too_large = _packed(model, max_table_bytes, progress)
         states = ComparedStates(model)
-        told.advance("compared with true values", 1.0, False)
+        progress.advance("compared with true values", 1.0, False)
         view = None
         if model.provenance.robot is not None:
             positions = zip(model.formats.q, states.start, strict=False)  # the first of all words
@@ -112,16 +112,16 @@ def report_page(
         sections = [
             ("Live", "live", live_section(states, view, too_large)),
             ("Proved", "proved", certificate_section(model)),
-            ("Cost", "costs", costs_section(model, told)),
+            ("Cost", "costs", costs_section(model, progress)),
             *_plan_sections(model),
             ("Words", "words", words_section(model)),
             ("File", "file", file_section(model)),
         ]
-        told.advance("sections", 1.0, False)
+        progress.advance("sections", 1.0, False)
         data = {**script_data(states, packed, view), "stops": [list(stop) for stop in STOPS]}
         text = whole_page(f"{model.name} · bddtorque report", head(states), sections, data)
         encoded = text.encode("utf-8", "backslashreplace")  # half a pair of a robot's name is no reason to fail
-        told.advance("page", 1.0, False)
+        progress.advance("page", 1.0, False)
     held = sum(len(table["data"]) for table in packed or ())
     return encoded, Report(len(encoded), held, packed is not None, states.states, states.largest)
 
@@ -133,16 +133,16 @@ def _plan_sections(model: Model) -> list[tuple[str, str, Markup]]:
     return [("Plan", "plan", plan), *tables]
 
 
-def _packed(model: Model, most: int, told: Progress) -> tuple[list[dict[str, Any]] | None, str | None]:
+def _packed(model: Model, most: int, progress: Progress) -> tuple[list[dict[str, Any]] | None, str | None]:
     """Return the tables made small, or None and what the page says instead."""
     rows = sum(len(table.values) for table in model.tables)
     if rows > MAX_ROWS:
-        told.advance("tables", float(len(model.tables)), False)
+        progress.advance("tables", float(len(model.tables)), False)
         return None, _too_large(f"{rows:,} rows", f"{MAX_ROWS:,} rows")
     packed = []
     for k, table in enumerate(model.tables):
         packed.append(pack(table))
-        told.advance(f"table of block {k}", 1.0, False)
+        progress.advance(f"table of block {k}", 1.0, False)
     size = sum(len(each["data"]) for each in packed)
     if size > most:
         return None, _too_large(f"{size:,} bytes", format_size(most))

@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from bddtorque.base.errors import BddTorqueError
 from bddtorque.dynamics.terms import Expansion, terms_of
+from bddtorque.model.applicability import require
 from bddtorque.model.model import Model
 from bddtorque.plan.bdd import Diagram
 from bddtorque.plan.bound import BlockFacts, bound_summands, planned_facts
@@ -143,13 +143,8 @@ def _motion_range(motion: tuple[str, ...], ranges: dict[str, Interval]) -> Inter
 
 def model_terms(model: Model, where: str) -> list[ModelTerm]:
     """Return what a model computes for each term; `where` names it in messages."""
-    model.require_torque(where)
-    plan = model.word_plan("a list of terms")
-    if plan.source != "terms":
-        raise BddTorqueError(
-            f"{where} was compiled from source '{plan.source}', which has no separate terms: "
-            "compile it with source 'terms'"
-        )
+    require(model, "terms of torques", where)
+    plan = model.plan
     facts = [
         BlockFacts(known.error, int(table.values.min()), int(table.values.max()))
         for known, table in zip(planned_facts(plan.blocks), model.tables, strict=True)

@@ -87,5 +87,5 @@ def _chip(name: str, fields: dict[str, Any]) -> Chip:
 def chip_named(name: str) -> Chip:
     """Return a chip, or refuse an unknown name."""
     if name not in chips():
-        raise BddTorqueError(not_among("chip", name, tuple(chips())))
+        raise BddTorqueError(not_among("chip", name, tuple(chips())), option="chip")
     return chips()[name]

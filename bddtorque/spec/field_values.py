@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
 from bddtorque.base.errors import BddTorqueError, not_among
@@ -70,19 +70,29 @@ def as_text(what: str) -> Reader:
     return read
 
 
-def as_choice(*known: str) -> Reader:
+class ChoiceReader:
+    """The reader of one of some words, which commands list and complete."""
+
+    def __init__(self, find_known: Callable[[], Collection[str]]) -> None:
+        self.find_known = find_known
+
+    @property
+    def known(self) -> tuple[str, ...]:
+        """The words."""
+        return tuple(self.find_known())
+
+    def __call__(self, given: object, name: str) -> str:
+        """Return one of the words, or refuse what is given."""
+        return choice(given, self.known, name)
+
+
+def as_choice(*known: str) -> ChoiceReader:
     """Return the reader of one of some words."""
-    return lambda given, name: choice(given, known, name)
+    return ChoiceReader(lambda: known)
 
 
-def as_target(given: object, name: str) -> str:
-    """Return what to compile for."""
-    return choice(given, TARGETS, name)
-
-
-def as_chip(given: object, name: str) -> str:
-    """Return the name of a processor that costs are known of."""
-    return choice(given, tuple(chips()), name)
+as_target = as_choice(*TARGETS)
+as_chip = ChoiceReader(chips)  # processors that costs are known of
 
 
 def as_whole(low: int, high: int, why: str = "") -> Reader:

@@ -93,7 +93,8 @@ def check_clear(given: Range, joints: int, quantity: str, at: str) -> None:
     if joints == 2 and low > 0:
         raise BddTorqueError(
             f"{quantity} = [{low:g}, {high:g}] could mean {low:g} to {high:g} for both joints, or ±{low:g} and "
-            f"±{high:g}: write [[{low:g}, {high:g}], [{low:g}, {high:g}]] or {_both(given)}, or name the joints{at}"
+            f"±{high:g}: write [[{low:g}, {high:g}], [{low:g}, {high:g}]] or {_both(given)}, or name the joints{at}",
+            option="" if at else quantity,
         )
 
 

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 from bddtorque.base.errors import BddTorqueError
 from bddtorque.base.measures import Range
 from bddtorque.base.plain import Vector, describe, is_list, real, unwrap, vector
-from bddtorque.base.record import Record, as_record
+from bddtorque.base.record import Record, ShellOption, as_record
 from bddtorque.dynamics.run_time import RUN_TIME
 from bddtorque.spec.drives import Drive
 from bddtorque.spec.field_values import (
@@ -23,6 +23,7 @@ from bddtorque.spec.field_values import (
     as_vector,
 )
 from bddtorque.spec.range_values import JointRange, ManyRanges, as_joint_range, as_ranges, is_named
+from bddtorque.spec.shell_text import parse_ranges
 from bddtorque.words.friction import Friction
 from bddtorque.words.joint_friction import JointFriction, SampledFriction, friction_to_plain, spec_friction
 
@@ -75,6 +76,10 @@ class JointSpec(Record):
         return super().to_plain() | friction
 
 
+def _range_option(quantity: str, about: str, flag: str) -> ShellOption:
+    return ShellOption(about, "RANGE", parse_ranges(quantity), flags=(flag,))
+
+
 @dataclass(frozen=True)
 class Ranges(Record):
     """Ranges for joints that have none of their own: one (low, high) for all, one per joint, or some by name.
@@ -82,10 +87,26 @@ class Ranges(Record):
     None means the robot's limits; for the torque it means ``"auto"``, what the robot can need.
     """
 
-    position: Annotated[ManyRanges | None, as_ranges("position")] = None
-    velocity: Annotated[ManyRanges | None, as_ranges("velocity")] = None
-    acceleration: Annotated[ManyRanges | None, as_ranges("acceleration")] = None
-    torque: Annotated[ManyRanges | None, as_ranges("torque")] = None
+    position: Annotated[
+        ManyRanges | None, as_ranges("position"), _range_option("position", "Position range (rad, m).", "--q-max")
+    ] = None
+    velocity: Annotated[
+        ManyRanges | None, as_ranges("velocity"), _range_option("velocity", "Velocity range (rad/s, m/s).", "--qd-max")
+    ] = None
+    acceleration: Annotated[
+        ManyRanges | None,
+        as_ranges("acceleration"),
+        _range_option("acceleration", "Acceleration range (rad/s², m/s²).", "--qdd-max"),
+    ] = None
+    torque: Annotated[
+        ManyRanges | None,
+        as_ranges("torque"),
+        _range_option(
+            "torque",
+            "Torque range (N·m, N): auto (what the robot can need), limits (its effort limits), or RANGE.",
+            "--tau-max",
+        ),
+    ] = None
 
     def to_plain(self) -> dict[str, Any]:
         """Return plain data, ranges by name as tables."""

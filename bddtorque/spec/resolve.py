@@ -54,9 +54,7 @@ def _one_length(spec: Spec) -> int:
     """Return the word length of outputs that are not those of joints."""
     lengths = {spec.bits} if isinstance(spec.bits, int) else set(spec.bits)
     if len(lengths) > 1:
-        raise BddTorqueError(
-            f"bits must be one number for quantity '{spec.quantity}', got {list(lengths)}{spec.at('bits')}"
-        )
+        raise spec.refusal(f"bits must be one number for quantity '{spec.quantity}', got {list(lengths)}", "bits")
     return lengths.pop()
 
 
@@ -277,7 +275,8 @@ def _range_for_all(spec: Spec, quantity: str, index: int, robot: Robot) -> Joint
     if len(given) != len(robot.joints):
         raise BddTorqueError(
             f"{quantity} must be one range for all joints, or one per joint ({len(robot.joints)} in robot "
-            f"'{robot.name}'), got {len(given)}{at}"
+            f"'{robot.name}'), got {len(given)}{at}",
+            option="" if at else quantity,
         )
     return given[index]  # type: ignore[no-any-return]
 
@@ -317,8 +316,6 @@ def _per_joint(bits: Bits, robot: Robot, spec: Spec, name: str) -> tuple[int, ..
     if isinstance(bits, int):
         return (bits,) * len(robot.joints)
     if len(bits) != len(robot.joints):
-        raise BddTorqueError(
-            f"{name} must be one number, or one per joint ({len(robot.joints)} in robot '{robot.name}'), got "
-            f"{len(bits)}{spec.at(name)}"
-        )
+        number = f"one number, or one per joint ({len(robot.joints)} in robot '{robot.name}')"
+        raise spec.refusal(f"{name} must be {number}, got {len(bits)}", name)
     return bits

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Annotated, Any, Unpack
 
-from bddtorque.base.errors import BddTorqueError, unknown
+from bddtorque.base.errors import BddTorqueError, refusals_about, unknown
 from bddtorque.base.plain import Vector, describe
-from bddtorque.base.record import Record, as_record
+from bddtorque.base.record import Record, ShellOption, as_record
 from bddtorque.base.sizes import format_size
 from bddtorque.base.toml_text import is_toml_table, toml_key, toml_value
 from bddtorque.dynamics.quantities import QUANTITIES
@@ -54,12 +55,16 @@ from bddtorque.spec.records import (
     joints_with,
 )
 from bddtorque.spec.resolve import interface_of, joints_said, matched, resolve
+from bddtorque.spec.shell_text import parse_arguments, parse_lock, parse_table, parse_value, parse_values
 from bddtorque.words.joint_friction import SampledFriction
 
 if TYPE_CHECKING:
     from bddtorque.robots.robot import Robot
     from bddtorque.spec.compile_options import CompileOptions
     from bddtorque.words.interface import Interface
+
+
+_robot = partial(ShellOption, of_robot=True)
 
 
 @dataclass(frozen=True)
@@ -134,30 +139,117 @@ class Spec(Record):
     """
 
     robot: Annotated[str, as_text("the name or the file of a robot")]
-    base: Annotated[str | None, as_text("the name of a link")] = None
-    tip: Annotated[str | None, as_text("the name of a link")] = None
-    frame: Annotated[str | None, as_text("the name of a link")] = None
-    lock: Annotated[Lock | Mapping[str, float] | None, as_lock] = None
-    gravity: Annotated[Vector | GravityBox | None, as_gravity] = None
-    payload: Annotated[Payload | PayloadBox | None, as_payload] = None
-    snap: Annotated[float | None, as_snap] = None
-    ignore_friction: Annotated[bool, as_flag] = False
-    allow_massless: Annotated[bool, as_flag] = False
-    allow_unphysical: Annotated[bool, as_flag] = False
-    xacro_args: Annotated[XacroArgs | Mapping[str, str | float | bool] | None, as_xacro_args] = None
-    quantity: Annotated[str, as_choice(*QUANTITIES)] = "torque"
-    gains: Annotated[Gains | None, as_record(Gains)] = None
-    bits: Annotated[Bits, as_bits] = 12
-    input_bits: Annotated[Bits | InputBits | None, as_input_bits] = None
-    accuracy: Annotated[str | float, as_accuracy] = "faithful"
-    block_bits: Annotated[int, as_whole(4, 28, " (a table has 2^block_bits rows)")] = 20
-    products: Annotated[str, as_choice("auto", "blocks", "squares", "partial")] = "auto"
-    memory: Annotated[int, as_memory] = 2 * 2**30
-    source: Annotated[str, as_choice("auto", "terms", "recursive")] = "auto"
-    target: Annotated[str, as_target] = "tables"
-    precision: Annotated[str | None, as_choice("auto", "single", "double")] = None
-    chip: Annotated[str | None, as_chip] = None
-    flash: Annotated[int | None, as_flash] = None
+    base: Annotated[
+        str | None, as_text("the name of a link"), _robot("URDF, MJCF: the link that is fixed.", "LINK")
+    ] = None
+    tip: Annotated[
+        str | None,
+        as_text("the name of a link"),
+        _robot("URDF, MJCF: the last link of a chain; all joints move without it.", "LINK"),
+    ] = None
+    frame: Annotated[
+        str | None,
+        as_text("the name of a link"),
+        _robot("The link that is the tip: for its pose and Jacobian, and to carry a payload.", "LINK"),
+    ] = None
+    lock: Annotated[
+        Lock | Mapping[str, float] | None,
+        as_lock,
+        _robot(
+            "URDF: lock a joint at a position in rad or m (may be repeated), or others: all not on the way to --tip.",
+            "JOINT=POSITION",
+            parse_lock,
+            repeats=True,
+        ),
+    ] = None
+    gravity: Annotated[
+        Vector | GravityBox | None,
+        as_gravity,
+        _robot(
+            "Gravity in base axes (m/s²), such as 0,0,-9.81; or runtime: three input words.",
+            "X,Y,Z|runtime",
+            parse_value,
+        ),
+    ] = None
+    payload: Annotated[
+        Payload | PayloadBox | None,
+        as_payload,
+        _robot(
+            "A point mass (kg) at the tip, and its place (m) in the tip frame; or as input words, in ranges: "
+            "mass=0:5,runtime=true (centre_of_mass=-0.1:0.1,0,0:0.2).",
+            "MASS[,X,Y,Z]|TABLE",
+            parse_value,
+        ),
+    ] = None
+    snap: Annotated[
+        float | None, as_snap, _robot("URDF: round rotations that are this close to exact ones.", "X", parse_value)
+    ] = None
+    ignore_friction: Annotated[bool, as_flag, _robot("URDF: ignore friction and damping (<dynamics>).")] = False
+    allow_massless: Annotated[bool, as_flag, _robot("URDF: accept moving links without mass.")] = False
+    allow_unphysical: Annotated[bool, as_flag, _robot("URDF: accept inertias that no real body can have.")] = False
+    xacro_args: Annotated[
+        XacroArgs | Mapping[str, str | float | bool] | None,
+        as_xacro_args,
+        _robot(
+            "xacro: the value of an argument (may be repeated).",
+            "NAME=VALUE",
+            parse_arguments,
+            repeats=True,
+            flags=("--xacro-arg",),
+        ),
+    ] = None
+    quantity: Annotated[str, as_choice(*QUANTITIES), ShellOption("What to compile of the robot", "NAME")] = "torque"
+    gains: Annotated[
+        Gains | None,
+        as_record(Gains),
+        ShellOption(
+            "kp= (1/s²) and kv= (1/s), each one or one per joint; for --quantity computed_torque.",
+            "NAME=GAIN",
+            parse_table,
+            repeats=True,
+        ),
+    ] = None
+    bits: Annotated[
+        Bits, as_bits, ShellOption("Output word length: 12, or one per joint such as 12,10.", "BITS", parse_value)
+    ] = 12
+    input_bits: Annotated[
+        Bits | InputBits | None,
+        as_input_bits,
+        ShellOption(
+            "Input word length: 12, 12,10 (one per joint), or position=14 (repeat for velocity=, acceleration=). "
+            "Same as --bits if omitted.",
+            "BITS",
+            parse_values,
+            repeats=True,
+        ),
+    ] = None
+    accuracy: Annotated[
+        str | float,
+        as_accuracy,
+        ShellOption(
+            "faithful (below one unit of the last bit), paper, or a number of units above 0.5.", "GOAL", parse_value
+        ),
+    ] = "faithful"
+    block_bits: Annotated[
+        int,
+        as_whole(4, 28, " (a table has 2^block_bits rows)"),
+        ShellOption("Largest number of input bits of one table.", "N", parse_value),
+    ] = 20
+    products: Annotated[
+        str, as_choice("auto", "blocks", "squares", "partial"), ShellOption("How tables multiply two words", "NAME")
+    ] = "auto"
+    memory: Annotated[int, as_memory, ShellOption("Memory budget, such as 2GiB or 500MB.", "SIZE")] = 2 * 2**30
+    source: Annotated[str, as_choice("auto", "terms", "recursive"), ShellOption("Form of the dynamics", "NAME")] = (
+        "auto"
+    )
+    target: Annotated[str, as_target, ShellOption("Arithmetic", "NAME")] = "tables"
+    precision: Annotated[
+        str | None, as_choice("auto", "single", "double"), ShellOption("For --target float", "NAME")
+    ] = None
+    chip: Annotated[str | None, as_chip, ShellOption("Processor to plan for, for --target integer", "NAME")] = None
+    flash: Annotated[
+        int | None, as_flash, ShellOption("Flash that exported C may take, tables and code, such as 16kB.", "SIZE")
+    ] = None
     ranges: Annotated[Ranges, as_record(Ranges)] = field(default_factory=Ranges)
     joints: Annotated[tuple[JointSpec, ...], as_joints] = ()
     directory: Path | None = field(default=None, compare=False)
@@ -172,6 +264,10 @@ class Spec(Record):
     def at(self, name: str) -> str:
         """Return the place of a key as the end of a message, `` (arm.toml, key 'bits')``; empty for an option."""
         return "" if name in self.overridden else f" ({self.where}, key '{name}')"
+
+    def refusal(self, message: str, name: str) -> BddTorqueError:
+        """Return an error about a key, which names the key in the file or is about the option that replaced it."""
+        return BddTorqueError(f"{message}{self.at(name)}", option=name if name in self.overridden else "")
 
     def with_options(self, **options: Unpack[CompileOptions]) -> Spec:
         """Return a copy with some values replaced.
@@ -188,10 +284,11 @@ class Spec(Record):
         ranges, joints = self.ranges, self.joints
         for quantity in RANGED:
             if quantity in given:
-                replaced = as_ranges(quantity)(given.pop(quantity), quantity)
-                if is_named(replaced):
-                    joints = joints_with(joints, quantity, dict(replaced), self.where)
-                    continue
+                with refusals_about(quantity):
+                    replaced = as_ranges(quantity)(given.pop(quantity), quantity)
+                    if is_named(replaced):
+                        joints = joints_with(joints, quantity, dict(replaced), self.where)
+                        continue
                 cleared: dict[str, Any] = {quantity: None}
                 ranges = replace(ranges, **{quantity: replaced})
                 joints = tuple(replace(joint, **cleared) for joint in joints)
@@ -283,6 +380,13 @@ class Spec(Record):
 def option_names() -> tuple[str, ...]:
     """Return the names of the options of `Spec.with_options`: those of `CompileOptions`, as a test holds."""
     return (*(name for name in Spec.readers() if name not in ("ranges", "joints")), *RANGED)
+
+
+def shell_options() -> dict[str, tuple[ShellOption, tuple[str, ...]]]:
+    """Return the options that say what to compile, by name: how each is written, and the words that it takes."""
+    options = {**Spec.shell_options(), **Ranges.shell_options()}
+    readers = {**Ranges.readers(), **Spec.readers()}
+    return {name: (option, getattr(readers[name], "known", ())) for name, option in options.items()}
 
 
 def spec_from_plain(plain: object, where: str = "spec", directory: Path | None = None, joints: str = "joints") -> Spec:

@@ -173,14 +173,14 @@ def _check(states: int, seed: int, searched: int | None, evaluator: str) -> None
     if searched is not None:
         at_least(searched, 0, "searched")
     if evaluator not in EVALUATORS:
-        raise BddTorqueError(not_among("evaluator", evaluator, EVALUATORS))
+        raise BddTorqueError(not_among("evaluator", evaluator, EVALUATORS), option="evaluator")
 
 
 def _trajectory(given: str | Trajectory | None, model: Model, states: int, seed: int) -> Trajectory | None:
     if not isinstance(given, str):
         return given
     if given not in BUILT_IN:
-        raise BddTorqueError(not_among("trajectory", given, BUILT_IN, "states"))
+        raise BddTorqueError(not_among("trajectory", given, BUILT_IN, "states"), option="trajectory")
     require(model, "built-in trajectories")
     return BUILT_IN[given](model.formats, states, seed)
 

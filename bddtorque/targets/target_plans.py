@@ -26,7 +26,8 @@ def check_options(target: str, chosen: Iterable[str], at: Callable[[str], str], 
         if key not in TARGETS[target].options:
             fits = [f"'{each.name}'" for each in TARGETS.values() if key in each.options]
             targets = f"target{'s' if len(fits) > 1 else ''} {' and '.join(fits)}"
-            raise BddTorqueError(f"{where}{key} is only valid for {targets}, got target '{target}'{at(key)}")
+            said = f"{where}{key} is only valid for {targets}, got target '{target}'{at(key)}"
+            raise BddTorqueError(said, option="" if at(key) else key)
 
 
 def plan_for_target(

@@ -23,17 +23,16 @@ def gains_of(asked: Asked, robot: Robot) -> list[tuple[float, float]]:
     if asked.gains is None:
         raise BddTorqueError(
             "quantity 'computed_torque' needs gains in 1/s² and 1/s, such as gains = { kp = 100, kv = 20 } or "
-            f"--gains kp=100 --gains kv=20 ({asked.where})"
+            f"--gains kp=100,kv=20 ({asked.where})",
+            option="quantity",
         )
     n, both = robot.degrees_of_freedom, []
     for name in ("kp", "kv"):
         given = getattr(asked.gains, name)
         each = given if isinstance(given, tuple) else (given,) * n
         if len(each) != n:
-            raise BddTorqueError(
-                f"gains, {name} must be one number, or one per joint ({n} in robot '{robot.name}'), got {len(each)}"
-                f"{asked.at('gains')}"
-            )
+            number = f"one number, or one per joint ({n} in robot '{robot.name}')"
+            raise asked.refusal(f"gains, {name} must be {number}, got {len(each)}", "gains")
         both.append(each)
     return list(zip(*both, strict=True))
 

@@ -106,10 +106,8 @@ class PayloadInput(RunTimeInput):
         """Refuse a robot without a tip, or with a payload of its own."""
         robot.tip_member("a payload at run time")
         if robot.payload is not None:
-            raise BddTorqueError(
-                f"robot '{robot.name}' has a payload of its own: it cannot have another at run time"
-                f"{asked.at('payload')}"
-            )
+            said = f"robot '{robot.name}' has a payload of its own: it cannot have another at run time"
+            raise asked.refusal(said, "payload")
 
     def array(self, asked: Any, robot: Robot, at_rest: bool) -> WordArray:
         """Return the words: the ends of each range are words themselves, up to the last bit of a float."""

@@ -153,5 +153,6 @@ def _planned(
     worst = int(bounds.argmax())
     raise BddTorqueError(
         f"accuracy of {targets[worst].name}: {wanted:.4g} units cannot be met, {bounds[worst]:.3g} is proved: "
-        "a larger accuracy or fewer bits would work"
+        "a larger accuracy or fewer bits would work",
+        option="accuracy",
     )

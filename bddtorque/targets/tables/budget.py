@@ -85,7 +85,8 @@ def _planned(
     worst = bounds.index(max(bounds))
     raise BddTorqueError(
         f"accuracy of {targets[worst].name}: {accuracy:g} units cannot be met, {bounds[worst]:.3g} is proved: "
-        "a larger accuracy or fewer bits would work"
+        "a larger accuracy or fewer bits would work",
+        option="accuracy",
     )
 
 
@@ -95,7 +96,8 @@ def bound_to_keep(accuracy: float, spent: float) -> float:
     if wanted <= 0.5:
         raise BddTorqueError(
             f"accuracy must be above {0.5 + RESERVE + spent:.3g} units, got {accuracy:g}: rounding the outputs "
-            f"takes 0.5 units and float arithmetic {spent:.3g}: a larger accuracy or fewer bits would work"
+            f"takes 0.5 units and float arithmetic {spent:.3g}: a larger accuracy or fewer bits would work",
+            option="accuracy",
         )
     return wanted
 
