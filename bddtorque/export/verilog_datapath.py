@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Literal
 
 from bddtorque.export.c_names import safe_comment
-from bddtorque.export.integer_ranges import check_products, known_ranges
 from bddtorque.export.verilog_networks import check_network, network_clocks
 from bddtorque.export.verilog_products import limbs_product, multiplied, soft_product, squares_product
 from bddtorque.export.verilog_stages import Circuit, Stage, joined, literal
@@ -17,7 +16,9 @@ from bddtorque.model.model import Model
 from bddtorque.plan.bdd import Diagram
 from bddtorque.plan.plan import Plan
 from bddtorque.plan.table import Table
+from bddtorque.plan.tabulate import check_products
 from bddtorque.plan.wires import Algebra, AngleSum, Input, Lookup, Output, Product, Sum
+from bddtorque.plan.word_ranges import known_ranges
 from bddtorque.words.integer_range import Range, word_range
 
 Multiply = Literal["tables", "dsp", "soft"]

@@ -18,7 +18,7 @@ from bddtorque.dynamics.matrices import weightless
 from bddtorque.plan.blocks import LawBlock
 from bddtorque.proof.bounded_chain import bounded_chain, bounded_torques
 from bddtorque.questions.subject_kinds import Integers
-from bddtorque.words.bounded import ROOM, ULP, Bounded, BoundedArithmetic, Turn
+from bddtorque.words.bounded import ROUND_UP, ULP, Bounded, BoundedArithmetic, Turn
 
 if TYPE_CHECKING:
     from bddtorque.model.model import Model
@@ -130,4 +130,4 @@ def true_function(model: Model, words: Words) -> Bounded | None:
 def in_units(value: Bounded, word: Format) -> Bounded:
     """Return values as units of a word, neither rounded nor clamped."""
     slack = 4 * ULP * (np.abs(value.value) + abs(word.offset) + abs(word.centre)) / word.lsb
-    return Bounded(word.units(value.value), (np.abs(value.radius) / word.lsb + slack) * ROOM)
+    return Bounded(word.units(value.value), (np.abs(value.radius) / word.lsb + slack) * ROUND_UP)

@@ -14,7 +14,6 @@ import numpy.typing as npt
 
 from bddtorque.dynamics.chain import chain_of
 from bddtorque.evaluate.program import QUANTITIES
-from bddtorque.export.integer_ranges import known_ranges
 from bddtorque.model.model import Model
 from bddtorque.plan.plan import Plan
 from bddtorque.plan.table import Table
@@ -33,6 +32,7 @@ from bddtorque.plan.wires import (
     Sum,
     Wire,
 )
+from bddtorque.plan.word_ranges import known_ranges
 from bddtorque.report.view import View, ends_in_tip
 from bddtorque.robots.robot import Robot
 from bddtorque.sweeps.states import Batch, states_of

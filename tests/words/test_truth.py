@@ -14,7 +14,7 @@ import bddtorque as bt
 from bddtorque.compiler.origin import from_recursion, from_terms
 from bddtorque.dynamics.chain import chain_of
 from bddtorque.dynamics.newton_euler import WRENCH, newton_euler
-from bddtorque.words.argument import Argument
+from bddtorque.words.argument import Argument, intervals
 
 exact = np.vectorize(mpmath.mpf, otypes=[object])
 
@@ -56,7 +56,7 @@ def check(make, robot, states, seed=0):
             arguments[f"q{j + 1}"] = Argument("word", 8, Fraction(2.5) / 128)
     arguments |= {f"qd{j + 1}": Argument("word", 8, Fraction(2, 128)) for j in range(n)}
     arguments |= {f"qdd{j + 1}": Argument("word", 8, Fraction(5, 128)) for j in range(n)}
-    bound = origin.errors(arguments, reach)
+    bound = origin.errors(intervals(arguments), reach)
     rng, worst = np.random.default_rng(seed), np.zeros(n)
     with mpmath.workdps(40):
         for k in range(states):
