@@ -49,8 +49,8 @@ from bddtorque.assurance.split_sums import Rounding, SplitSums
 from bddtorque.base.errors import BddTorqueError
 from bddtorque.model.model import Model
 from bddtorque.plan.blocks import ProductBlock, SquareBlock
-from bddtorque.plan.bound import BlockFacts, word_ranges
 from bddtorque.plan.wires import AngleSum, Input, Lookup, Output, Product, Sum
+from bddtorque.plan.word_ranges import known_ranges
 from bddtorque.words.integer_range import Range, word_range
 
 LIMIT = 100_000
@@ -130,8 +130,7 @@ class _Equivalence:
         self.roundings = 0
         self.limbs: set[tuple[int, int, int]] = set()
         """Helpers of partial products that were looked at: the table, and the pieces of both factors."""
-        facts = [BlockFacts(0.0, int(each.values.min()), int(each.values.max())) for each in model.tables]
-        self.ranges = word_ranges(self.plan, facts)
+        self.ranges = known_ranges(self.plan, model.tables, trust_products=False)
         self.words: dict[int, str] = {}
         """By wire: the term of its word, `WIDE` bits, once its C is proved."""
         self.splits = SplitSums()

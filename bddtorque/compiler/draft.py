@@ -21,7 +21,7 @@ from bddtorque.proof.certificate import Certificate
 from bddtorque.proof.proved_bound import ROBOT, Parts, ProvedBound
 from bddtorque.proof.saturation import Verdict, Witness, judge, judge_words
 from bddtorque.targets.builder import OutputFormat
-from bddtorque.words.bounded import ROOM, Interval
+from bddtorque.words.bounded import ROUND_UP, Interval
 from bddtorque.words.formats import Format
 from bddtorque.words.integer_range import wrap
 from bddtorque.words.interface import Interface
@@ -87,7 +87,7 @@ def certify(draft: Draft, facts: Sequence[BlockFacts], tables: Sequence[Table]) 
     parts = []
     for bound, arithmetic in zip(bounds, draft.arithmetic, strict=True):
         composed = {each.name: getattr(bound, each.name) for each in fields(Parts)}
-        composed["arithmetic"] = (arithmetic + bound.arithmetic) * ROOM if bound.arithmetic else arithmetic
+        composed["arithmetic"] = (arithmetic + bound.arithmetic) * ROUND_UP if bound.arithmetic else arithmetic
         parts.append(Parts(**composed))
     proved = []
     verdicts = _verdicts(draft, bounds, [replace(each, final_rounding=0.0).total for each in parts], tables)

@@ -21,7 +21,7 @@ from bddtorque.base.plain import choice, real, whole
 from bddtorque.compiler.draft import Draft, target_of
 from bddtorque.compiler.function_words import Asked
 from bddtorque.dynamics.graph import Graph
-from bddtorque.dynamics.node_ranges import node_ranges, output_ranges
+from bddtorque.dynamics.node_ranges import folding_errors, output_ranges
 from bddtorque.dynamics.tracer import Number, Tracer
 from bddtorque.model.exhaustive import grid_values
 from bddtorque.model.model import Model
@@ -30,7 +30,6 @@ from bddtorque.plan.blocks import Block, FunctionBlock, GivenBlock, LawBlock
 from bddtorque.plan.plan import Plan, check_widths
 from bddtorque.plan.table import Table
 from bddtorque.plan.wires import Input, Lookup, Output, Wire
-from bddtorque.proof.folding import folding_errors
 from bddtorque.spec.field_values import as_chip, as_target
 from bddtorque.targets import TARGETS
 from bddtorque.targets.angles import with_angle_sums
@@ -38,7 +37,7 @@ from bddtorque.targets.builder import OutputFormat
 from bddtorque.targets.target import PlanTask, TracedOutputs
 from bddtorque.targets.target_plans import check_options
 from bddtorque.words.argument import Argument, argument_of, intervals
-from bddtorque.words.bounded import ROOM, TIE_WINDOW, ULP, Interval, IntervalArithmetic
+from bddtorque.words.bounded import ROUND_UP, TIE_WINDOW, ULP, Interval
 from bddtorque.words.formats import Format
 from bddtorque.words.integer_range import Range
 from bddtorque.words.interface import Interface, word_number
@@ -120,7 +119,7 @@ class Request:
         if self.chip is not None:
             rules["chip"] = self.chip
         provenance = Provenance(self.name, float(self.accuracy), graph=graph, rules=rules)
-        errors, assumed = (arithmetic / output.lsb * ROOM,), self.assumed_error / output.lsb * ROOM
+        errors, assumed = (arithmetic / output.lsb * ROUND_UP,), self.assumed_error / output.lsb * ROUND_UP
         return Draft(formats, provenance, plan, errors, relative_to, direct, None, reach, assumed, self.spread)
 
 
@@ -178,11 +177,10 @@ def draft_of_graph(graph: Graph, request: Request) -> Draft:
     """Return the plan of a traced function: one table if its words fit it, else a cascade of them."""
     arguments = request.arguments
     _, sums = _checked_angles(graph, request)
-    ranges = node_ranges(graph, intervals(arguments))
-    (reach,) = output_ranges(graph, ranges)
+    (reach,) = output_ranges(graph, intervals(arguments))
     output = request.output.format(reach.low, reach.high)
     target = target_of(output, "y")
-    (arithmetic,) = folding_errors(graph, ranges)
+    (arithmetic,) = folding_errors(graph, intervals(arguments))
     planner = TARGETS[request.target]
     shifted = any(each.rest for each in sums.values())  # angles and constants together stand in cascades only
     if planner.made_of_tables and request.bits <= request.block_bits and not shifted:
@@ -190,7 +188,7 @@ def draft_of_graph(graph: Graph, request: Request) -> Draft:
         plan = _direct_plan(block, request, output, "traced", request.block_bits)
         return request.draft(plan, output, "traced", arithmetic, graph)
     task = PlanTask(request, arguments, [target], float(request.accuracy))
-    plan = planner.plan_graph(task, TracedOutputs("traced", graph, (arithmetic / output.lsb * ROOM,)))
+    plan = planner.plan_graph(task, TracedOutputs("traced", graph, (arithmetic / output.lsb * ROUND_UP,)))
     return request.draft(plan, output, "traced", arithmetic, graph, direct=False)
 
 
@@ -222,8 +220,7 @@ def _graph_block(
     value = tracer.sum(tracer.product(float(target.sign), value), -centre)
     own = tracer.graph([value], ["f"])
     reaches = {f"x{k}": argument.interval() for k, argument in enumerate(arguments.values())}
-    found = own.evaluate(reaches, IntervalArithmetic)[0]
-    plain = found if isinstance(found, Interval) else Interval(float(found), float(found))
+    plain = output_ranges(own, reaches)[0]
     sharper = (reach if target.sign > 0 else -reach) - centre
     ends = max(plain.low, sharper.low), min(plain.high, sharper.high)
     low, high = nearest_words(*ends, target.lsb)
@@ -295,7 +292,7 @@ def rounded_values(values: Floats, target: OutputFormat) -> tuple[npt.NDArray[np
         exact = (target.sign * Fraction(float(values[place])) - target.centre) / target.lsb
         nearest = half_up(abs(exact)) * (1 if exact >= 0 else -1)
         words[place] = min(max(nearest, target.low - 1), target.high + 1)
-    error = float((np.abs(units - words) + radius).max()) * unit * ROOM
+    error = float((np.abs(units - words) + radius).max()) * unit * ROUND_UP
     return words, error
 
 

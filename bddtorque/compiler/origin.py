@@ -19,7 +19,7 @@ from bddtorque.base.errors import BddTorqueError
 from bddtorque.dynamics.chain import chain_of
 from bddtorque.dynamics.coupling import refuse_uncompilable
 from bddtorque.dynamics.graph import Graph
-from bddtorque.dynamics.node_ranges import node_ranges, output_ranges
+from bddtorque.dynamics.node_ranges import folding_errors, output_ranges
 from bddtorque.dynamics.quantity import MOTION
 from bddtorque.dynamics.regroup import Regrouped, regrouped
 from bddtorque.dynamics.robot_trace import trace_chain
@@ -27,7 +27,6 @@ from bddtorque.dynamics.term_trace import traced_terms
 from bddtorque.dynamics.terms import Terms
 from bddtorque.dynamics.traced_arm import TracedArm, TracedMotion
 from bddtorque.dynamics.tracer import Number, Traced
-from bddtorque.proof.folding import folding_errors
 from bddtorque.proof.recursion_truth import recursion_errors
 from bddtorque.proof.term_truth import term_errors
 from bddtorque.robots.robot import Robot
@@ -60,7 +59,7 @@ class TorqueGraph:
         motion = {name: each.magnitude for name, each in inputs.items()}
         if isinstance(self.made_from, Regrouped):
             return round_up_to_four_bits(recursion_errors(self.robot, reach, motion))
-        folded = folding_errors(self.graph, node_ranges(self.graph, inputs))
+        folded = folding_errors(self.graph, inputs)
         return round_up_to_four_bits(term_errors(self.robot, self.made_from, reach, motion) + np.array(folded))
 
 
@@ -99,7 +98,7 @@ class Origin:
 
     def ranges(self, arguments: Mapping[str, Argument]) -> list[Interval]:
         """Return a sound range of each output of the graph."""
-        return output_ranges(self.graph, node_ranges(self.graph, intervals(arguments)))
+        return output_ranges(self.graph, intervals(arguments))
 
 
 def origins_of(spec: Spec, robot: Robot, inputs: Sequence[WordArray] = ()) -> list[Origin]:
@@ -153,7 +152,7 @@ def _from_torques(spec: Spec, torques: TorqueGraph) -> Origin:
             for torque, error in zip(motion.torques, own.tolist(), strict=True):
                 known[_key(torque)] = max(known.get(_key(torque), 0.0), error)
         made = np.array([known[_key(output)] for output in outputs])
-        folded = np.array(folding_errors(graph, node_ranges(graph, inputs)))
+        folded = np.array(folding_errors(graph, inputs))
         return round_up_to_four_bits(folded + made)
 
     return Origin(torques.source, graph, find_errors)
@@ -167,7 +166,7 @@ def _motion_ranges(arm: TracedArm, motion: TracedMotion, inputs: Mapping[str, In
     """Return the ranges of the velocities and accelerations of a motion."""
     numbers = {f"{kind}{j}": each for kind in ("qd", "qdd") for j, each in enumerate(getattr(motion, kind), 1)}
     graph = arm.tracer.graph(list(numbers.values()), list(numbers))
-    return dict(zip(numbers, output_ranges(graph, node_ranges(graph, inputs)), strict=True))
+    return dict(zip(numbers, output_ranges(graph, inputs), strict=True))
 
 
 @lru_cache(maxsize=4)
@@ -179,7 +178,7 @@ def from_robot(spec: Spec, robot: Robot, inputs: tuple[WordArray, ...]) -> Origi
     graph = arm.tracer.graph(spec.record.trace(arm), _names(spec, robot))
 
     def find_errors(inputs: Mapping[str, Interval], reach: Sequence[float]) -> Floats:
-        return round_up_to_four_bits(np.array(folding_errors(graph, node_ranges(graph, inputs))))
+        return round_up_to_four_bits(np.array(folding_errors(graph, inputs)))
 
     return Origin("recursive", graph, find_errors)
 

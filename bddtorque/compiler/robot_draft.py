@@ -29,7 +29,7 @@ from bddtorque.targets.tables.cover import extra_bits, summand_counts
 from bddtorque.targets.target import TracedOutputs, with_laws
 from bddtorque.targets.target_plans import check_target, plan_for_target
 from bddtorque.words.argument import intervals
-from bddtorque.words.bounded import ROOM, Interval
+from bddtorque.words.bounded import ROUND_UP, Interval
 from bddtorque.words.interface import Derived, Interface
 from bddtorque.words.interpolant import Interpolant
 from bddtorque.words.joint_friction import friction_reach
@@ -161,7 +161,7 @@ def _errors(formats: Interface, origin: Origin | TorqueGraph) -> tuple[float, ..
     inputs = intervals(formats.arguments)
     errors = origin.find_errors(inputs, reach) if isinstance(origin, Origin) else origin.errors(inputs, reach)
     units = (word.lsb for word in formats.results.values())
-    return tuple(error / unit * ROOM for error, unit in zip(errors.tolist(), units, strict=True))
+    return tuple(error / unit * ROUND_UP for error, unit in zip(errors.tolist(), units, strict=True))
 
 
 def quantity_words(spec: Spec, robot: Robot) -> tuple[Spec, Interface, list[Interval], list[Origin]]:

@@ -1,6 +1,6 @@
-"""Sound ranges of every node of a graph, sharper than plain intervals where a rotation is recognised.
+"""The abstract domain on graphs: sound ranges of every node, and errors carried from nodes to outputs.
 
-c·x + s·y with c² + s² = 1 is at most √(X² + Y²), not X + Y. Along a chain of joints that is half a bit a joint.
+Ranges are sharper than plain intervals where a rotation is recognised (`bddtorque.words.turning`).
 """
 
 from __future__ import annotations
@@ -8,13 +8,12 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 
-from bddtorque.dynamics.graph import Graph, Node, Op
-from bddtorque.words.bounded import Interval
+from bddtorque.dynamics.graph import Graph, Op
+from bddtorque.words.bounded import ULP, UP, Interval
+from bddtorque.words.turning import SineOf, Turned, rotated, rotations
 
-UP = 1 + 4 * 2.0**-52
-"""What a square root and its argument can lose, and more."""
-
-
+ERROR_SLACK = 1 + 1e-9
+"""More than the float operations behind an error that is carried to the outputs can lose."""
 SINE_SLACK = 1e-9
 """More than an angle of a few turns, its quarters and the sine of its ends lose in float64."""
 
@@ -27,34 +26,78 @@ def node_ranges(
     Sines and cosines are of any angles, unless `angles` says where some of them are.
     """
     ranges: list[Interval] = []
+    sines: list[SineOf | None] = []
+    turned: list[tuple[Turned, ...]] = []
     known = inputs if angles is None else {**inputs, **angles}
 
     def take(reference: int) -> Interval:
         return -ranges[reference >> 1] if reference & 1 else ranges[reference >> 1]
 
     for node in graph.nodes:
+        left, right = node.left >> 1, node.right >> 1
+        sine: SineOf | None = None
+        ways: tuple[Turned, ...] = ()
         match node.op:
             case Op.INPUT:
-                ranges.append(known.get(node.name, Interval(-math.inf, math.inf)))
+                own = known.get(node.name, Interval(-math.inf, math.inf))
             case Op.CONSTANT:
-                ranges.append(Interval(node.value, node.value))
+                own = Interval(node.value, node.value)
             case Op.SUM:
-                ranges.append(_sum(graph, node, ranges, take(node.left) + take(node.right)))
-            case Op.PRODUCT if node.left >> 1 == node.right >> 1:
-                square = _square(ranges[node.left >> 1])
-                ranges.append(-square if (node.left ^ node.right) & 1 else square)
+                own = take(node.left) + take(node.right)
+                for x, y in rotations(turned[left], turned[right]):
+                    own = own.within(rotated(x.magnitude, y.magnitude) * UP)
             case Op.PRODUCT:
-                ranges.append(take(node.left) * take(node.right))
-            case _ if angles:
-                ranges.append(_sine(take(node.left), node.op is Op.COSINE))
+                own = ranges[left].squared() if left == right else take(node.left) * take(node.right)
+                if left == right and (node.left ^ node.right) & 1:
+                    own = -own
+                pairs = ((sines[left], ranges[right]), (sines[right], ranges[left]))
+                ways = tuple(Turned(each, factor.magnitude) for each, factor in pairs if each is not None)
             case _:
-                ranges.append(Interval(-1.0, 1.0))
+                sine = SineOf(left, node.op is Op.COSINE)
+                own = _sine(take(node.left), sine.cosine) if angles else Interval(-1.0, 1.0)
+        ranges.append(own)
+        sines.append(sine)
+        turned.append(ways)
     return ranges
 
 
-def output_ranges(graph: Graph, ranges: Sequence[Interval]) -> list[Interval]:
-    """Return an interval that holds each output, from those of the nodes."""
+def output_ranges(
+    graph: Graph, inputs: Mapping[str, Interval], angles: Mapping[str, Interval] | None = None
+) -> list[Interval]:
+    """Return an interval that holds each output; see `node_ranges`."""
+    ranges = node_ranges(graph, inputs, angles)
     return [-ranges[reference >> 1] if reference & 1 else ranges[reference >> 1] for reference in graph.outputs]
+
+
+def carry_errors(graph: Graph, sizes: Sequence[float], own: Mapping[int, float]) -> list[float]:
+    """Return how far each output can be off if nodes are off by errors of their `own`; `sizes` bounds all nodes."""
+    errors: list[float] = []
+    for place, node in enumerate(graph.nodes):
+        left, right = node.left >> 1, node.right >> 1
+        error = own.get(place, 0.0)
+        match node.op:
+            case Op.INPUT | Op.CONSTANT:
+                pass
+            case Op.SUM:
+                error += errors[left] + errors[right]
+            case Op.PRODUCT if math.isfinite(sizes[left]) and math.isfinite(sizes[right]):
+                error += sizes[left] * errors[right] + sizes[right] * errors[left] + errors[left] * errors[right]
+            case Op.PRODUCT:
+                pass  # a multiple of an angle is exact
+            case _:
+                error += errors[left]  # sine and cosine are no steeper than their argument
+        errors.append(error)
+    return [errors[reference >> 1] * ERROR_SLACK for reference in graph.outputs]
+
+
+def folding_errors(graph: Graph, inputs: Mapping[str, Interval]) -> list[float]:
+    """Return, for each output, what float64 can have lost where the tracer folded constants; `inputs` has ranges.
+
+    Every constant is taken to be off by a few units in its last place.
+    """
+    sizes = [each.magnitude for each in node_ranges(graph, inputs)]
+    constants = {k: 16 * ULP * sizes[k] for k, node in enumerate(graph.nodes) if node.op is Op.CONSTANT}
+    return carry_errors(graph, sizes, constants)
 
 
 def _sine(angle: Interval, cosine: bool) -> Interval:
@@ -71,30 +114,3 @@ def _sine(angle: Interval, cosine: bool) -> Interval:
     least = -1.0 if has(-math.pi / 2) else max(-1.0, min(ends) - SINE_SLACK)
     most = 1.0 if has(math.pi / 2) else min(1.0, max(ends) + SINE_SLACK)
     return Interval(least, most)
-
-
-def _square(factor: Interval) -> Interval:
-    least = 0.0 if factor.low <= 0.0 <= factor.high else min(abs(factor.low), abs(factor.high))
-    return Interval(least**2 / UP, factor.magnitude**2 * UP)
-
-
-def _sum(graph: Graph, node: Node, ranges: list[Interval], plain: Interval) -> Interval:
-    """Return the range of a sum, by Cauchy and Schwarz where it is a rotated coordinate."""
-    left, right = graph.nodes[node.left >> 1], graph.nodes[node.right >> 1]
-    first, second = _turned(graph, left), _turned(graph, right)
-    for (op, angle, x), (other, same, y) in ((a, b) for a in first for b in second):
-        if angle == same and {op, other} == {Op.SINE, Op.COSINE}:
-            reach = math.hypot(ranges[x].magnitude, ranges[y].magnitude) * UP
-            return Interval(max(plain.low, -reach), min(plain.high, reach))
-    return plain
-
-
-def _turned(graph: Graph, node: Node) -> list[tuple[Op, int, int]]:
-    """Return (sine or cosine, its angle, the other factor) of a product with one, each way it can be read."""
-    if node.op is not Op.PRODUCT:
-        return []
-    found = []
-    for factor, rest in ((node.left >> 1, node.right >> 1), (node.right >> 1, node.left >> 1)):
-        if graph.nodes[factor].op in (Op.SINE, Op.COSINE):
-            found.append((graph.nodes[factor].op, graph.nodes[factor].left >> 1, rest))
-    return found

@@ -10,7 +10,7 @@ import numpy.typing as npt
 from bddtorque.dynamics.chain import Chain, chain_of
 from bddtorque.dynamics.coupling import member_positions
 from bddtorque.robots.robot import Robot
-from bddtorque.words.bounded import ROOM
+from bddtorque.words.bounded import ROUND_UP
 from bddtorque.words.portable import sine_cosine
 
 Floats = npt.NDArray[np.float64]
@@ -25,7 +25,7 @@ def largest_entry(robot: Robot) -> float:
     members = robot.members
     for rotation in (*(members[i].joint.rotation for i in robot.tip_path), robot.tip.rotation):
         R = np.array(rotation)
-        largest *= max(1.0, math.sqrt(float(np.abs(R.T @ R).sum(axis=1).max()))) * ROOM
+        largest *= max(1.0, math.sqrt(float(np.abs(R.T @ R).sum(axis=1).max()))) * ROUND_UP
     return largest
 
 

@@ -15,10 +15,11 @@ from bddtorque.export.c_inputs import raised
 from bddtorque.export.c_signature import CSignature
 from bddtorque.export.c_sums import SumWriter, Term, Value
 from bddtorque.export.c_text import ConstantArray, integer, statement
-from bddtorque.export.integer_ranges import check_products, known_ranges
 from bddtorque.plan.plan import Plan
 from bddtorque.plan.table import Table
+from bddtorque.plan.tabulate import check_products
 from bddtorque.plan.wires import AngleSum, Input, Lookup, Output, Product, Sum
+from bddtorque.plan.word_ranges import known_ranges
 from bddtorque.spec.chips import Chip
 from bddtorque.words.integer_range import INT32, Range, word_range
 

@@ -33,7 +33,7 @@ from bddtorque.plan.tabulate import tabulate
 from bddtorque.plan.wires import Input, Output, Product, Sum
 from bddtorque.spec.chips import Chip
 from bddtorque.sweeps.term_errors import TermSummands, term_summands
-from bddtorque.words.bounded import ROOM
+from bddtorque.words.bounded import ROUND_UP
 from bddtorque.words.formats import Format
 from bddtorque.words.integer_range import INT32, Range, word_range, wrap
 
@@ -123,7 +123,7 @@ class TermFunction:
         (composed,) = compose_bounds(plan, scales, facts)
         # what float arithmetic behind the tables can have lost is known of all terms of the torque together
         arithmetic = model.certificate.torques[self.summands.torque].parts.arithmetic
-        return (composed.total + arithmetic * self.torque.lsb / float(self.output.lsb)) * ROOM
+        return (composed.total + arithmetic * self.torque.lsb / float(self.output.lsb)) * ROUND_UP
 
     def steps(self, chip: Chip) -> Steps:
         """Return the statements of the term, from its input words; those that only tables read are left as they are."""

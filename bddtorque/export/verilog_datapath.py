@@ -11,7 +11,6 @@ from math import prod
 from typing import Literal
 
 from bddtorque.export.c_names import safe_comment
-from bddtorque.export.integer_ranges import check_products, known_ranges
 from bddtorque.export.verilog_cells import MULTIPLIER_BITS, MULTIPLIER_CLOCKS
 from bddtorque.export.verilog_stages import Circuit, Stage, joined, literal, register_bits
 from bddtorque.export.verilog_sums import sum_stage
@@ -20,7 +19,9 @@ from bddtorque.model.model import Model
 from bddtorque.plan.bdd import Diagram
 from bddtorque.plan.plan import Plan
 from bddtorque.plan.table import Table
+from bddtorque.plan.tabulate import check_products
 from bddtorque.plan.wires import Algebra, AngleSum, Input, Lookup, Output, Product, Sum
+from bddtorque.plan.word_ranges import known_ranges
 from bddtorque.words.integer_range import Range, word_range
 
 

@@ -17,7 +17,7 @@ from bddtorque.base.plain import real
 from bddtorque.dynamics.graph import Graph, graph_from_plain
 from bddtorque.plan.fields import MAX_INPUT_BITS, Earlier, Integer, PlanPart, Rule, Shift, Sign, TableBits, Unit, Whole
 from bddtorque.words.argument import Argument, argument_from_plain
-from bddtorque.words.bounded import ROOM, ULP, Bounded, BoundedArithmetic
+from bddtorque.words.bounded import ROUND_UP, ULP, Bounded, BoundedArithmetic
 from bddtorque.words.integer_range import Range
 from bddtorque.words.law import Law
 from bddtorque.words.law_data import law_from_plain
@@ -82,7 +82,7 @@ class FunctionBlock(TablePart):
         found = found if isinstance(found, Bounded) else Bounded(np.float64(found))
         unit = float(self.lsb)
         units = found.value / unit
-        return Bounded(units, (np.abs(found.radius) / unit + 2 * ULP * np.abs(units)) * ROOM)
+        return Bounded(units, (np.abs(found.radius) / unit + 2 * ULP * np.abs(units)) * ROUND_UP)
 
 
 @dataclass(frozen=True)
@@ -127,7 +127,7 @@ class LawBlock(TablePart):
         found, unit, centre = self.value(words), float(self.lsb), float(self.centre)
         units = np.clip((self.sign * found.value - centre) / unit, self.low, self.high)
         slack = 4 * ULP * (np.abs(found.value) + abs(centre)) / unit
-        return Bounded(units, (np.abs(found.radius) / unit + slack) * ROOM)
+        return Bounded(units, (np.abs(found.radius) / unit + slack) * ROUND_UP)
 
 
 @dataclass(frozen=True)

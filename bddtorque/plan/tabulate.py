@@ -7,7 +7,7 @@ that the radius, or `TIE_WINDOW`, covers it is decided in extended precision; al
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import product
 from typing import Any
 
@@ -27,8 +27,10 @@ from bddtorque.plan.blocks import (
 )
 from bddtorque.plan.bound import BlockFacts
 from bddtorque.plan.extended import law_rounded_exactly, rounded_exactly
+from bddtorque.plan.plan import Plan
 from bddtorque.plan.table import Table, word_dtype
-from bddtorque.words.bounded import ROOM, TIE_WINDOW
+from bddtorque.plan.wires import Product
+from bddtorque.words.bounded import ROUND_UP, TIE_WINDOW
 from bddtorque.words.integer_range import index_words
 from bddtorque.words.rounding import half_up_shift, round_half_away
 
@@ -59,8 +61,15 @@ def tabulate(block: Block) -> tuple[Table, BlockFacts]:
             _check_range(block, words)
             values[done : done + len(words)] = words
             done, units = done + len(words), max(units, largest)
-        error = math.ceil(units / ERROR_GRID) * ERROR_GRID * float(block.lsb) * ROOM
+        error = math.ceil(units / ERROR_GRID) * ERROR_GRID * float(block.lsb) * ROUND_UP
     return Table(values, block.input_widths, bits, signed), BlockFacts(error, int(values.min()), int(values.max()))
+
+
+def check_products(plan: Plan, tables: Sequence[Table]) -> None:
+    """Refuse tables of products or squares that hold anything else: the range of a product is that of its factors'."""
+    for block in sorted({wire.block for wire in plan.wires if isinstance(wire, Product) and wire.block >= 0}):
+        if not np.array_equal(tabulate(plan.blocks[block])[0].values, tables[block].values):
+            raise BddTorqueError(f"export, block {block} must be a table of products, got other words")
 
 
 def memory_needed(block: Block) -> int:
@@ -133,7 +142,7 @@ def _evaluated(block: FunctionBlock | LawBlock, axes: list[Integers]) -> tuple[I
             isinstance(block, LawBlock) and states
         ):  # beside a jump the radius holds all of it, so the distance is decided too
             words[at], distance[at] = zip(*(_decided_law(block, state) for state in states), strict=True)
-    return words.reshape(-1), float(distance.max()) * ROOM
+    return words.reshape(-1), float(distance.max()) * ROUND_UP
 
 
 def _decided(block: FunctionBlock, states: list[list[int]]) -> list[int]:

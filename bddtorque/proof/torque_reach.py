@@ -7,7 +7,7 @@ from contextlib import suppress
 
 from bddtorque.base.errors import BddTorqueError
 from bddtorque.dynamics.chain import chain_of
-from bddtorque.dynamics.node_ranges import node_ranges, output_ranges
+from bddtorque.dynamics.node_ranges import output_ranges
 from bddtorque.dynamics.regroup import regrouped
 from bddtorque.dynamics.robot_trace import trace_chain
 from bddtorque.dynamics.term_trace import traced_terms
@@ -40,8 +40,8 @@ def torque_reach(
     if robot.degrees_of_freedom <= MOST_JOINTS_IN_TERMS:
         with suppress(BddTorqueError):  # too many harmonics
             graphs.append(traced_terms(robot)[1])
-    found = [output_ranges(graph, node_ranges(graph, inputs, angles)) for graph in graphs]
-    anywhere = output_ranges(graphs[0], node_ranges(graphs[0], inputs)) if angles else found[0]
+    found = [output_ranges(graph, inputs, angles) for graph in graphs]
+    anywhere = output_ranges(graphs[0], inputs) if angles else found[0]
     reach = []
     for j, joint in enumerate(robot.joints):
         margin = MARGIN * anywhere[j].magnitude

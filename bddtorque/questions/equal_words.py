@@ -14,7 +14,7 @@ from bddtorque.questions.search_work import WORK, Work, work_of
 from bddtorque.questions.subject_kinds import State, Subject, Words
 from bddtorque.questions.subjects import subjects
 from bddtorque.robots.robot_data import robot_to_plain
-from bddtorque.words.bounded import ROOM
+from bddtorque.words.bounded import ROUND_UP
 
 TRIED = 1 << 16
 """Random states on which compilations are compared that are too large for all of them."""
@@ -144,4 +144,4 @@ def _bound(first: Model, second: Model, place: int) -> float | None:
     # clamps of one range, but to words of other lengths, end up to a unit apart
     same = mine.lsb == other.lsb or mine.saturation == other.saturation == "cannot"
     rest = 0.0 if same else max(mine.lsb, other.lsb)
-    return (mine.bound_si + other.bound_si + rest) * ROOM
+    return (mine.bound_si + other.bound_si + rest) * ROUND_UP

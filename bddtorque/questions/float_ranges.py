@@ -11,7 +11,6 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from fractions import Fraction
 from typing import Any, cast
 
 import numpy as np
@@ -22,9 +21,19 @@ from bddtorque.plan.plan import Plan
 from bddtorque.plan.table import Table
 from bddtorque.plan.wires import Add, Constant, Fused, Multiply, Number, Sine
 from bddtorque.questions.subject_kinds import Integers
-from bddtorque.questions.wire_ranges import LARGEST_LINE, Extremes, LineExtremes, Range, Span, WordSpans, extremes_of
+from bddtorque.questions.wire_ranges import (
+    LARGEST_LINE,
+    Ends,
+    Extremes,
+    LineExtremes,
+    Span,
+    WordSpans,
+    as_numbers,
+    extremes_of,
+)
 from bddtorque.words.bounded import Interval
 from bddtorque.words.float_sine import sine_error, sine_table, turn_on_grid
+from bddtorque.words.turning import SineOf, Turned, rotated, rotations
 
 Floats = npt.NDArray[np.float64]
 
@@ -32,10 +41,6 @@ TURN_ROUNDINGS = 8
 """More than sines that are off, three roundings of floats, and those of the bound itself add to √(x² + y²)."""
 SINE_ROOM = 1e-12
 """More than float64 errs in an angle of a few turns, and in its sine."""
-
-
-Angle = tuple[int, Fraction, bool]
-"""Of a sine or cosine: the wire of its word, the constant, and whether it is the cosine."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,19 +51,19 @@ class FloatSpan:
     ----------
     low, high
         The ends.
-    angle
-        Of a sine or cosine.
+    sine
+        Of a sine or cosine: which one.
     turned
-        Of a product with a sine or cosine: which one, and the largest absolute values of the other factor.
+        Of a product with a sine or cosine: each way to read it.
     """
 
     low: Floats
     high: Floats
-    angle: Angle | None = None
-    turned: tuple[tuple[Angle, Floats], ...] = ()
+    sine: SineOf | None = None
+    turned: tuple[Turned, ...] = ()
 
     def __neg__(self) -> FloatSpan:
-        return FloatSpan(-self.high, -self.low, self.angle, self.turned)
+        return FloatSpan(-self.high, -self.low, self.sine, self.turned)
 
     @property
     def magnitude(self) -> Floats:
@@ -74,22 +79,22 @@ class _FloatSpans(WordSpans):
         self.ranges, self.plan = ranges, ranges.plan
 
     def number(self, wire: Number, word: Span) -> FloatSpan:
-        own = word.as_numbers()
-        return FloatSpan(own.low.astype(np.float64), own.high.astype(np.float64))
+        own = as_numbers(word)
+        return FloatSpan(np.asarray(own.low, np.float64), np.asarray(own.high, np.float64))
 
     def constant(self, wire: Constant) -> FloatSpan:
         value = np.asarray(self.plan.floats.nearest(wire.value))
         return FloatSpan(value, value)
 
     def sine(self, wire: Sine, word: Span) -> FloatSpan:
-        table = self.ranges.sines.get(wire)
+        table, own = self.ranges.sines.get(wire), SineOf((wire.word, wire.rest), wire.cosine)
         if table is not None:
             low, high = table.over([(word.low, word.high)])
-            return FloatSpan(low.astype(np.float64), high.astype(np.float64), (wire.word, wire.rest, wire.cosine))
+            return FloatSpan(low.astype(np.float64), high.astype(np.float64), own)
         bits = self.plan.bits_of(wire.word)
         error = sine_error(bits, wire.rest, wire.cosine, self.plan.floats)
         found = sine_range(word, bits, float(wire.rest) + (math.pi / 2 if wire.cosine else 0.0), error)
-        return replace(found, angle=(wire.word, wire.rest, wire.cosine))
+        return replace(found, sine=own)
 
     def add(self, wire: Add, left: FloatSpan, right: FloatSpan) -> FloatSpan:
         other = right if wire.sign > 0 else -right
@@ -108,11 +113,9 @@ class _FloatSpans(WordSpans):
 
     def _within_turn(self, found: FloatSpan, left: FloatSpan, right: FloatSpan) -> FloatSpan:
         """Return a sum c·x + s·y, c and s of one angle, as no larger than √(x² + y²) and what the floats are off."""
-        for (word, rest, cosine), first in left.turned:
-            for angle, second in right.turned:
-                if angle == (word, rest, not cosine):
-                    most = np.hypot(first, second) * self.ranges.turn_room + 4 * self.plan.floats.tiny  # underflow
-                    found = FloatSpan(np.maximum(found.low, -most), np.minimum(found.high, most))
+        for x, y in rotations(left.turned, right.turned):
+            most = rotated(x.magnitude, y.magnitude) * self.ranges.turn_room + 4 * self.plan.floats.tiny  # underflow
+            found = FloatSpan(np.maximum(found.low, -most), np.minimum(found.high, most))
         return found
 
     def _rounded(self, low: Floats, high: Floats) -> FloatSpan:
@@ -121,9 +124,9 @@ class _FloatSpans(WordSpans):
         return FloatSpan(low.astype(kind).astype(np.float64), high.astype(kind).astype(np.float64))
 
 
-def _turned(left: FloatSpan, right: FloatSpan) -> tuple[tuple[Angle, Floats], ...]:
-    pairs = ((left.angle, right), (right.angle, left))
-    return tuple((angle, other.magnitude) for angle, other in pairs if angle is not None)
+def _turned(left: FloatSpan, right: FloatSpan) -> tuple[Turned, ...]:
+    pairs = ((left.sine, right), (right.sine, left))
+    return tuple(Turned(sine, factor.magnitude) for sine, factor in pairs if sine is not None)
 
 
 def _outward(low: Floats, high: Floats) -> tuple[Floats, Floats]:
@@ -181,7 +184,7 @@ class FloatRanges:
         known = plan.evaluate(PlanErrors(plan, {}, facts))
         self.proved = [each.range + Interval(-each.error, each.error) for each in known]
 
-    def over(self, low: Integers, high: Integers) -> Range:
+    def over(self, low: Integers, high: Integers) -> Ends:
         """Return sound bounds of the word over boxes.
 
         Parameters

@@ -16,7 +16,7 @@ from bddtorque.compiler.origin import from_robot
 from bddtorque.dynamics.graph import kept
 from bddtorque.plan.blocks import LawBlock
 from bddtorque.questions.subject_kinds import Integers
-from bddtorque.words.bounded import ROOM, ULP, Bounded, BoundedArithmetic
+from bddtorque.words.bounded import ROUND_UP, ULP, Bounded, BoundedArithmetic
 from bddtorque.words.integer_range import wrap
 
 if TYPE_CHECKING:
@@ -104,4 +104,4 @@ def _friction(model: Model, place: int, words: Words) -> Bounded:
 def in_units(value: Bounded, word: Format) -> Bounded:
     """Return values as units of a word, neither rounded nor clamped."""
     slack = 4 * ULP * (np.abs(value.value) + abs(word.offset) + abs(word.centre)) / word.lsb
-    return Bounded(word.units(value.value), (np.abs(value.radius) / word.lsb + slack) * ROOM)
+    return Bounded(word.units(value.value), (np.abs(value.radius) / word.lsb + slack) * ROUND_UP)

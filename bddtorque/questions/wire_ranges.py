@@ -19,12 +19,12 @@ from bddtorque.base.errors import BddTorqueError
 from bddtorque.plan.fields import MAX_BITS
 from bddtorque.plan.plan import Plan
 from bddtorque.plan.table import Table
-from bddtorque.plan.wires import Algebra, AngleSum, Input, Lookup, Output, Product, Sum
+from bddtorque.plan.wires import AngleSum, Input, Lookup, Output, Product, Sum
+from bddtorque.plan.word_ranges import WordRanges
 from bddtorque.questions.subject_kinds import Integers
-from bddtorque.words.integer_range import word_range, wrap
-from bddtorque.words.rounding import half_up_shift
+from bddtorque.words.integer_range import Range, word_range, wrap
 
-Range = tuple[Integers, Integers]
+Ends = tuple[Integers, Integers]
 """Lowest and highest words, (N,) each; see `Span`."""
 
 LARGEST_LINE, LARGEST_TABLE = 1 << 16, 1 << 22
@@ -42,7 +42,7 @@ class LineExtremes:
             highs.append(np.maximum(highs[-1], np.roll(highs[-1], -(1 << k))))
         self._lows, self._highs = np.stack(lows), np.stack(highs)
 
-    def over(self, ranges: list[Range]) -> Range:
+    def over(self, ranges: list[Ends]) -> Ends:
         """Return the extremes over ranges of the word."""
         (low, high) = ranges[0]
         size = self._lows.shape[1]
@@ -79,7 +79,7 @@ class GridExtremes:
                 self._runs[levels] = np.minimum(low[even], low[odd]), np.maximum(high[even], high[odd])
         return self._runs[levels]
 
-    def over(self, ranges: list[Range]) -> Range:
+    def over(self, ranges: list[Ends]) -> Ends:
         """Return bounds of the extremes over boxes."""
         count = len(ranges[0][0])
         levels, firsts, lasts = [], [], []
@@ -109,7 +109,7 @@ class AllExtremes:
     def __init__(self, table: Table) -> None:
         self._low, self._high = table.range
 
-    def over(self, ranges: list[Range]) -> Range:
+    def over(self, ranges: list[Ends]) -> Ends:
         """Return the extremes of the table, whatever the ranges."""
         count = len(ranges[0][0])
         return np.full(count, self._low, np.int64), np.full(count, self._high, np.int64)
@@ -127,77 +127,65 @@ def extremes_of(table: Table) -> LineExtremes | GridExtremes | AllExtremes:
 
 
 @dataclass(frozen=True, eq=False)
-class Span:
+class Span(Range):
     """Ranges of one word, (N,) lowest and highest ones.
 
     Those of an angle of `angle_bits` bits begin at a word and may end beyond the highest one, where they wrap.
     """
 
-    low: Integers
-    high: Integers
+    low: Integers  # type: ignore[assignment]
+    high: Integers  # type: ignore[assignment]
     angle_bits: int = 0
 
-    def as_numbers(self) -> Span:
-        """Return ranges that do not wrap: all words where they did."""
-        if not self.angle_bits:
-            return self
-        lowest, highest = word_range(self.angle_bits)
-        return Span(np.where(self.high > highest, lowest, self.low), np.minimum(self.high, highest))
 
-    def __add__(self, other: Span) -> Span:
-        return Span(self.low + other.low, self.high + other.high)
-
-    def __mul__(self, factor: int) -> Span:
-        ends = (self.low * factor, self.high * factor)
-        return Span(*ends) if factor >= 0 else Span(*ends[::-1])
+def as_numbers(words: Range) -> Range:
+    """Return ranges that do not wrap: all words where they did."""
+    if not isinstance(words, Span) or not words.angle_bits:
+        return words
+    lowest, highest = word_range(words.angle_bits)
+    return Span(np.where(words.high > highest, lowest, words.low), np.minimum(words.high, highest))
 
 
-class WordSpans(Algebra[Any]):
+class WordSpans(WordRanges):
     """Ranges of all wires over boxes of input words, (N, inputs) lowest and highest ones."""
 
     def __init__(self, tables: Extremes, low: Integers, high: Integers) -> None:
+        super().__init__([])
         self.tables = tables
-        self.count = len(low)
         self.inputs = iter(zip(np.ascontiguousarray(low.T), np.ascontiguousarray(high.T), strict=True))
+        self.zero = np.zeros(len(low), dtype=np.int64)
 
     def input(self, wire: Input) -> Span:
         """Return the ranges of an input word."""
         return Span(*next(self.inputs), wire.bits if wire.wraps else 0)
 
-    def table(self, wire: Lookup, words: Sequence[Span]) -> Span:
+    def table(self, wire: Lookup, words: Sequence[Range]) -> Range:
         """Return the extremes of a table over ranges of its words."""
-        low, high = self.tables[wire.block].over([(word.low, word.high) for word in words])
+        low, high = self.tables[wire.block].over([(word.low, word.high) for word in words])  # type: ignore[misc]
         return Span(low.astype(np.int64), high.astype(np.int64))
 
-    def wrapped(self, total: Span, wire: AngleSum) -> Span:
+    def wrapped(self, total: Range, wire: AngleSum) -> Span:
         """Return ranges of an angle: they begin at a word and may end beyond the highest one."""
         lowest, highest = word_range(wire.bits)
         first, length = wrap(total.low, wire.bits), total.high - total.low
         whole = length >= highest - lowest
         return Span(np.where(whole, lowest, first), np.where(whole, highest, first + length), wire.bits)
 
-    def product(self, wire: Product, left: Span, right: Span) -> Span:
+    def product(self, wire: Product, left: Range, right: Range) -> Range:
         """Return the extremes of the corners."""
-        a, b = left.as_numbers(), right.as_numbers()
-        corners = [x * y for x in (a.low, a.high) for y in (b.low, b.high)]
-        low, high = np.minimum.reduce(corners), np.maximum.reduce(corners)
-        if wire.left == wire.right:  # a square
-            low = np.where((a.low <= 0) & (a.high >= 0), 0, np.minimum(corners[0], corners[3]))
-        return Span(low, high)
+        a, b = as_numbers(left), as_numbers(right)
+        if wire.left == wire.right:
+            return a.squared()
+        return a * b
 
-    def total(self, wire: AngleSum | Sum | Output, terms: Sequence[tuple[Span, int]]) -> Span:
+    def gives_entries(self, wire: Product | Sum | Output) -> bool:
+        """Return False: a product is that of its factors."""
+        return False
+
+    def total(self, wire: AngleSum | Sum | Output, terms: Sequence[tuple[Range, int]]) -> Range:
         """Return the sum of ranges."""
-        constant = np.full(self.count, wire.constant, dtype=np.int64)
-        total = Span(constant, constant)
-        for word, factor in terms:
-            total += (word if isinstance(wire, AngleSum) else word.as_numbers()) * factor
-        return total
-
-    def rounded(self, exact: Span, wire: Product | Sum | Output) -> Span:
-        """Return the ranges of rounded words."""
-        low, high = half_up_shift(exact.low, wire.shift), half_up_shift(exact.high, wire.shift)
-        # the plan may know more of the word, from the value that it stands for
-        return Span(np.maximum(low, wire.low), np.minimum(high, wire.high))
+        numbers = terms if isinstance(wire, AngleSum) else [(as_numbers(word), factor) for word, factor in terms]
+        return super().total(wire, numbers) + Span(self.zero, self.zero)
 
 
 class Ranges:
@@ -220,7 +208,7 @@ class Ranges:
         read = {wire.block for wire in self.plan.wires if isinstance(wire, Lookup)}
         return {block: extremes_of(self.tables[block]) for block in read}
 
-    def over(self, low: Integers, high: Integers) -> Range:
+    def over(self, low: Integers, high: Integers) -> Ends:
         """Return sound bounds of the sum over boxes.
 
         Parameters

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from bddtorque.export.integer_ranges import known_ranges
 from bddtorque.plan.plan import Plan
 from bddtorque.plan.table import Table
 from bddtorque.plan.wires import (
@@ -27,6 +26,7 @@ from bddtorque.plan.wires import (
     Sum,
     Wire,
 )
+from bddtorque.plan.word_ranges import known_ranges
 from bddtorque.report.compared_states import ComparedStates
 from bddtorque.report.view import View, ends_in_tip
 from bddtorque.robots.robot import Robot

@@ -18,6 +18,7 @@ from bddtorque.dynamics.graph import Op
 from bddtorque.plan.blocks import MAX_TABLE_BITS
 from bddtorque.plan.fields import MAX_BITS
 from bddtorque.targets.network import Monomial, MonomialSum, Network
+from bddtorque.words.turning import rotated
 
 Floats = npt.NDArray[np.float64]
 
@@ -93,7 +94,7 @@ class _WayBack:
             self._pass_on(-1 - k, form, own)
         for node in reversed(network.order):
             for pair in self._turned[node].values():
-                self.adjoints[node] += np.hypot(pair[0], pair[1])
+                self.adjoints[node] += rotated(pair[0], pair[1])
             if node in network.sums and self.adjoints[node].any():
                 self._pass_on(node, network.sums[node], self.adjoints[node])
 

@@ -20,7 +20,7 @@ from functools import lru_cache
 import numpy as np
 import numpy.typing as npt
 
-from bddtorque.words.bounded import ROOM
+from bddtorque.words.bounded import ROUND_UP
 from bddtorque.words.ieee import DOUBLE, Floats, Precision, fused
 from bddtorque.words.integer_range import index_words, wrap
 from bddtorque.words.portable import sine_cosine
@@ -115,7 +115,7 @@ def sine_error(bits: int, rest: Fraction, cosine: bool, precision: Precision) ->
         exact = 2 * PI * Fraction(turn, 1 << GRID[precision.name]) - rest
         off = abs(exact - round(exact / (2 * PI)) * 2 * PI)
         # x itself is rounded where it has more bits than a float holds
-        return (_polynomial_error(precision) + float(off) + (2 * precision.unit if turn else 0.0)) * ROOM
+        return (_polynomial_error(precision) + float(off) + (2 * precision.unit if turn else 0.0)) * ROUND_UP
     worst = 0.0
     exact_rest = float(rest - round(rest / (2 * PI)) * 2 * PI)
     for first in range(0, count, CHUNK):
@@ -123,7 +123,7 @@ def sine_error(bits: int, rest: Fraction, cosine: bool, precision: Precision) ->
         found = float_sines(wrap(words, bits), bits, turn, cosine, precision).astype(np.float64)
         sine, cosine_ = sine_cosine(wrap(words, bits) * (2 * math.pi / (1 << bits)) + exact_rest)
         worst = max(worst, float(np.abs(found - (cosine_ if cosine else sine)).max()))
-    return (worst + 4e-15) * ROOM  # reference sines are within 1e-15, their arguments within 2e-15
+    return (worst + 4e-15) * ROUND_UP  # reference sines are within 1e-15, their arguments within 2e-15
 
 
 @lru_cache(maxsize=2)

@@ -19,10 +19,10 @@ from bddtorque.export.c_signature import CSignature
 from bddtorque.export.c_source import HELPERS, used_helpers
 from bddtorque.export.c_sums import SumWriter, Term, Value
 from bddtorque.export.exporter import c_files
-from bddtorque.export.integer_ranges import known_ranges
 from bddtorque.plan.blocks import ProductBlock
 from bddtorque.plan.reference import run_wires
 from bddtorque.plan.wires import Product, Sum
+from bddtorque.plan.word_ranges import known_ranges
 from bddtorque.spec.chips import chip_named
 from bddtorque.words.integer_range import INT32, Range, word_range
 

@@ -15,7 +15,7 @@ from bddtorque.base.errors import BddTorqueError
 from bddtorque.dynamics.graph import Graph, Node, Op
 from bddtorque.dynamics.tracer import Tracer
 from bddtorque.plan.blocks import FunctionBlock
-from bddtorque.plan.bound import compose_bounds, planned_facts, quarters_of, turning_of
+from bddtorque.plan.bound import compose_bounds, planned_facts, quarters_of, sine_of
 from bddtorque.plan.wires import AngleSum, Input, Lookup
 from bddtorque.targets.builder import OutputFormat
 from bddtorque.targets.tables.budget import plan_network
@@ -73,16 +73,16 @@ def plan_of(make, accuracy=1.0):
 
 
 def lookups(plan):
-    found = [turning_of(plan, wire) for wire in plan.wires if isinstance(wire, Lookup)]
+    found = [sine_of(plan, wire) for wire in plan.wires if isinstance(wire, Lookup)]
     return [each for each in found if each is not None]
 
 
 def test_sine_and_cosine_of_one_angle_are_recognised_and_told_apart():
     plan = plan_of(lambda t, a, b, u, v: u * (t.cos(a) * u + t.sin(a) * v) + t.cos(b) * (u * v))
     angles = {}
-    for angle, sine in lookups(plan):
-        angles.setdefault(angle, set()).add(sine)
-    assert sorted(map(sorted, angles.values())) == [[False], [False, True]]
+    for angle, cosine in lookups(plan):
+        angles.setdefault(angle, set()).add(cosine)
+    assert sorted(map(sorted, angles.values())) == [[False, True], [True]]
 
 
 @pytest.mark.parametrize("op", [Op.SINE, Op.COSINE])
@@ -104,9 +104,9 @@ def test_words_are_cosines_of_their_angle_and_quarter_turns(op, sign, inner, sca
 def test_sums_of_angles_are_other_angles():
     plan = plan_of(lambda t, a, b, u, v: u * (t.cos(a + b) * u + t.sin(a - b) * v + t.sin(a + b) * v))
     angles = {}
-    for angle, sine in lookups(plan):
-        angles.setdefault(angle, set()).add(sine)
-    assert sorted(map(sorted, angles.values())) == [[False, True], [True]]
+    for angle, cosine in lookups(plan):
+        angles.setdefault(angle, set()).add(cosine)
+    assert sorted(map(sorted, angles.values())) == [[False], [False, True]]
 
 
 def test_a_rotation_passes_on_less_error_than_two_products_of_other_angles():

@@ -11,7 +11,6 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from bddtorque.base.errors import BddTorqueError
-from bddtorque.export.integer_ranges import known_ranges
 from bddtorque.plan.blocks import GivenBlock, ProductBlock
 from bddtorque.plan.bound import BlockFacts, compose_bounds
 from bddtorque.plan.plan import Plan, plan_from_plain
@@ -19,6 +18,7 @@ from bddtorque.plan.reference import run_plan, run_sum, run_wires
 from bddtorque.plan.table import Table
 from bddtorque.plan.tabulate import tabulate
 from bddtorque.plan.wires import Algebra, AngleSum, Input, Lookup, Output, Product, Sum
+from bddtorque.plan.word_ranges import known_ranges
 from bddtorque.questions.subjects import sliced
 from bddtorque.questions.wire_ranges import Ranges
 from bddtorque.words.integer_range import Range, hold, index_words, word_range, wrap

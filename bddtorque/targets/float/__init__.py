@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from bddtorque.dynamics.node_ranges import node_ranges
+from bddtorque.dynamics.node_ranges import folding_errors
 from bddtorque.plan.plan import FLOAT, Plan
-from bddtorque.proof.folding import folding_errors
 from bddtorque.targets.float.float_dust import without_dust
 from bddtorque.targets.float.float_planner import plan_floats
 from bddtorque.targets.target import Planned, PlanTask, Target, TracedOutputs
 from bddtorque.words.argument import intervals
-from bddtorque.words.bounded import ROOM
+from bddtorque.words.bounded import ROUND_UP
 
 
 def _plan_graph(task: PlanTask, trace: TracedOutputs) -> Plan:
@@ -37,10 +36,10 @@ def _without_dust(task: PlanTask, trace: TracedOutputs) -> tuple[TracedOutputs, 
     if not count:
         return trace, charges, count
     # constants that met when a summand between them went were folded
-    folded = folding_errors(graph, node_ranges(graph, inputs))
+    folded = folding_errors(graph, inputs)
     errors = zip(trace.errors, folded, units, strict=True)
     return (
-        replace(trace, graph=graph, errors=tuple((error + other / unit) * ROOM for error, other, unit in errors)),
+        replace(trace, graph=graph, errors=tuple((error + other / unit) * ROUND_UP for error, other, unit in errors)),
         charges,
         count,
     )

@@ -11,15 +11,13 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from bddtorque.dynamics.graph import Graph, Op
-from bddtorque.dynamics.node_ranges import node_ranges
+from bddtorque.dynamics.node_ranges import ERROR_SLACK, carry_errors, node_ranges
 from bddtorque.dynamics.tracer import Number, Tracer
 from bddtorque.targets.sizing import DUST
 from bddtorque.words.bounded import Interval
 
 SHARE = 0.01
 """In units of an output's last bit: what all that is left out may cost."""
-ROOM = 1 + 1e-9
-"""More than the float operations of a charge lose."""
 MAX_ANGLES = 7
 """Of one output. Beyond, the independent checker has no grid to show on what was left out, and nothing is: for whole
 humanoids that costs one operation in a hundred (docs/planner.md)."""
@@ -44,8 +42,9 @@ def without_dust(
         return graph, (0.0,) * len(units), 0
     size = [each.magnitude for each in node_ranges(graph, inputs)]
     dust = _dust(graph, size, units)
-    charges = tuple(error / unit for error, unit in zip(_errors(graph, size, dust), units, strict=True))
-    if not dust or max(charges) > SHARE * ROOM:
+    gone = {place: size[graph.nodes[place].operands[side] >> 1] for place, side in dust.items()}
+    charges = tuple(error / unit for error, unit in zip(carry_errors(graph, size, gone), units, strict=True))
+    if not dust or max(charges) > SHARE * ERROR_SLACK:
         return graph, (0.0,) * len(units), 0
     return _rebuilt(graph, dust), charges, len(dust)
 
@@ -71,23 +70,6 @@ def _dust(graph: Graph, size: Sequence[float], units: Sequence[float]) -> dict[i
         if place not in dust and (spent + charge <= 0.99 * SHARE).all():
             spent, dust[place] = spent + charge, side
     return dust
-
-
-def _errors(graph: Graph, size: Sequence[float], dust: Mapping[int, int]) -> list[float]:
-    """Return how far each output is from what it was, at most."""
-    errors: list[float] = []
-    for place, node in enumerate(graph.nodes):
-        left, right = node.left >> 1, node.right >> 1
-        match node.op:
-            case Op.SUM:
-                gone = size[node.operands[dust[place]] >> 1] if place in dust else 0.0
-                errors.append(errors[left] + errors[right] + gone)
-            case Op.PRODUCT if errors[left] or errors[right]:
-                crossed = size[left] * errors[right] + size[right] * errors[left]
-                errors.append(crossed + errors[left] * errors[right])
-            case _:  # inputs, constants, and sines of angles, which are as they were
-                errors.append(0.0)
-    return [errors[reference >> 1] * ROOM for reference in graph.outputs]
 
 
 def _rebuilt(graph: Graph, dust: Mapping[int, int]) -> Graph:

@@ -6,12 +6,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
 
 from bddtorque.dynamics.graph import Graph, Op, kept
+from bddtorque.dynamics.node_ranges import output_ranges
 from bddtorque.dynamics.tracer import Number, Tracer
 from bddtorque.targets.angles import Combination
 from bddtorque.targets.builder import PlanBuilder
 from bddtorque.targets.network import node_supports, ordered
 from bddtorque.words.argument import Argument
-from bddtorque.words.bounded import IntervalArithmetic
 
 
 class FunctionTables(PlanBuilder):
@@ -73,8 +73,7 @@ class FunctionTables(PlanBuilder):
         names = sorted(frozenset().union(*(self.support[r >> 1] for r in references)))
         graph = self._traced([references], constant, names)
         inputs = {f"x{k}": self.arguments[name].interval() for k, name in enumerate(names)}
-        magnitude: float = graph.evaluate(inputs, IntervalArithmetic)[0].magnitude
-        return magnitude
+        return output_ranges(graph, inputs)[0].magnitude
 
     def lookup(
         self, products: Sequence[Sequence[int]], constant: float, names: Iterable[str], lsb: Fraction
@@ -85,7 +84,7 @@ class FunctionTables(PlanBuilder):
         sign = -1 if (graph.outputs[0] & 1) != (lsb < 0) else 1
         graph = Graph(graph.nodes, (graph.outputs[0] & ~1,), graph.output_names)
         arguments = tuple(self.arguments[name] for name in names)
-        reach = graph.evaluate({f"x{k}": a.interval() for k, a in enumerate(arguments)}, IntervalArithmetic)[0]
+        reach = output_ranges(graph, {f"x{k}": a.interval() for k, a in enumerate(arguments)})[0]
         one = len(products) == 1
         label = "·".join(self.label(r) for r in products[0]) if one else f"f({','.join(names)})"
         words = tuple(self.word(name) for name in names)
