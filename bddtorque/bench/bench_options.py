@@ -32,9 +32,9 @@ class MachineBench(BenchOptions):
 
     def __post_init__(self) -> None:
         if self.states < TILE or self.states % TILE:
-            raise BddTorqueError(f"states must be a multiple of {TILE}, got {self.states}")
+            raise BddTorqueError(f"states must be a multiple of {TILE}, got {self.states}", option="states")
         if self.rounds < 1:
-            raise BddTorqueError(f"rounds must be at least 1, got {self.rounds}")
+            raise BddTorqueError(f"rounds must be at least 1, got {self.rounds}", option="rounds")
 
 
 @dataclass(frozen=True, kw_only=True)

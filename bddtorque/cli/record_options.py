@@ -9,13 +9,18 @@ from typing import Annotated, Any, Literal, TypeVar, get_args, get_origin, get_t
 import typer
 
 from bddtorque.base.errors import BddTorqueError
+from bddtorque.cli.options import OptionTable
 from bddtorque.export.export_options import OptionRecord
 
 Record = TypeVar("Record", bound=OptionRecord)
 
 
-def options_of(*records: type[OptionRecord]) -> dict[str, Any]:
-    """Return what `options.takes` takes: an option for each field, by name; the first record says how it is shown."""
+def options_of(*records: type[OptionRecord]) -> OptionTable:
+    """Return what `options.takes` takes: an option for each field; the first record that has it says how it is shown."""
+    return OptionTable(lambda: _options(records))
+
+
+def _options(records: Sequence[type[OptionRecord]]) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for record in records:
         hints = get_type_hints(record)
@@ -47,7 +52,7 @@ def record_of(record: type[Record], chosen: dict[str, Any]) -> Record:
 
 def _yes(name: str, text: str) -> bool:
     if text not in ("yes", "no"):
-        raise BddTorqueError(f"{name} must be yes or no, got {text!r:.40}")
+        raise BddTorqueError(f"{name} must be yes or no, got {text!r:.40}", option=name)
     return text == "yes"
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal
 
-from bddtorque.base.errors import BddTorqueError, not_among
+from bddtorque.base.errors import BddTorqueError, not_among, refusals_about
 from bddtorque.base.plain import choice
 
 IO_BITS = (16, 32)
@@ -37,7 +37,9 @@ class ExportOptions(OptionRecord):
 
     def __post_init__(self) -> None:
         if type(self.vectors) is not int or not 1 <= self.vectors <= MAX_VECTORS:
-            raise BddTorqueError(f"vectors must be between 1 and {MAX_VECTORS:,}, got {self.vectors!r:.40}")
+            raise BddTorqueError(
+                f"vectors must be between 1 and {MAX_VECTORS:,}, got {self.vectors!r:.40}", option="vectors"
+            )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -69,12 +71,15 @@ class COptions(ExportOptions):
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.io not in IO_BITS:
-            raise BddTorqueError(f"io must be 16 or 32, the bits that words are passed in, got {self.io!r:.40}")
+            raise BddTorqueError(
+                f"io must be 16 or 32, the bits that words are passed in, got {self.io!r:.40}", option="io"
+            )
         if self.package is not None:
-            choice(self.package, PACKAGES, "package")
+            with refusals_about("package"):
+                choice(self.package, PACKAGES, "package")
         for name in ("package", "floats"):
             if getattr(self, name) and self.term is not None:
-                raise BddTorqueError(f"{name} is only valid for a whole model, not for one term")
+                raise BddTorqueError(f"{name} is only valid for a whole model, not for one term", option=name)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -94,9 +99,13 @@ class VerilogOptions(ExportOptions):
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.share is not None and (type(self.share) is not int or self.share < 1):
-            raise BddTorqueError(f"share must be a number of multipliers, at least 1, got {self.share!r:.40}")
+            raise BddTorqueError(
+                f"share must be a number of multipliers, at least 1, got {self.share!r:.40}", option="share"
+            )
         if self.share is not None and self.dsp is False:
-            raise BddTorqueError("share is only valid where products use multipliers: leave out --dsp no")
+            raise BddTorqueError(
+                "share is only valid where products use multipliers: leave out --dsp no", option="share"
+            )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -114,6 +123,8 @@ class OneBitOptions(ExportOptions):
     def __post_init__(self) -> None:
         super().__post_init__()
         if type(self.processors) is not int or not 1 <= self.processors <= MAX_CORES:
-            raise BddTorqueError(f"processors must be between 1 and {MAX_CORES}, got {self.processors!r:.40}")
+            raise BddTorqueError(
+                f"processors must be between 1 and {MAX_CORES}, got {self.processors!r:.40}", option="processors"
+            )
         if self.spread not in ("terms", "bits"):
-            raise BddTorqueError(not_among("spread", self.spread, ("terms", "bits")))
+            raise BddTorqueError(not_among("spread", self.spread, ("terms", "bits")), option="spread")
