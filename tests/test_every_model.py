@@ -1,7 +1,7 @@
 """Everything that can be done with a model, done with every kind of model.
 
-Quantities, run-time inputs and targets come from their registries, so that a new one is tried by itself. A feature gives a
-result, or a refusal whose reason stands in the one table of `model/applicability.py`; anything else is a defect.
+Quantities, run-time inputs and targets come from their registries, so that a new one is tried by itself. A feature gives
+a result, or a refusal whose reason stands in the one table of `model/applicability.py`; else there is a defect.
 """
 
 from __future__ import annotations

@@ -16,7 +16,7 @@ Record = TypeVar("Record", bound=OptionRecord)
 
 
 def options_of(*records: type[OptionRecord]) -> OptionTable:
-    """Return what `options.takes` takes: an option for each field; the first record that has it says how it is shown."""
+    """Return the option of each field, for `options.takes`; the first record that has it says how it is shown."""
     return OptionTable(lambda: _options(records))
 
 

@@ -8,8 +8,8 @@ import numpy as np
 from mutations import at, taken_apart
 
 import bddtorque as bt
-from bddtorque.dynamics.graph import graph_from_plain
 from bddtorque.dynamics.float_arm import FloatArm
+from bddtorque.dynamics.graph import graph_from_plain
 from bddtorque.dynamics.quantities import QUANTITIES as RECORDS
 from bddtorque.robots.robot import Robot
 from bddtorque.robots.robot_data import robot_from_plain
