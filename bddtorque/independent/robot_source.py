@@ -35,8 +35,6 @@ POINTS = 5
 """Of the grid of docs/certificate.md, a joint that turns."""
 ROOM = 16
 """Magnitudes of all that a torque is summed from, over its range."""
-UNITS_BELOW = 2
-"""Units below 0 that a word may have of what is never negative."""
 
 
 class RobotSource:
@@ -108,7 +106,7 @@ def subject_of(header: dict[str, Any], words: Words) -> Subject:
         for word, label, unit in zip(array.words, output.labels, output.units, strict=False):
             bits = whole(spec.get("bits"), 2, 32, "spec, bits")
             own = (word.angle, word.bits, word.sign, word.offset, word.name, word.unit)
-            lows = (-word.high, -word.high * UNITS_BELOW / 2**bits)
+            lows = (-word.high, -word.high / (2**bits - 1))  # of what is never negative: one unit below 0
             require(
                 own == (False, bits, 1, 0.0, label, unit) and word.low in lows, f"words, {label}: expected its word"
             )
