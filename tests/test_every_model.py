@@ -6,6 +6,7 @@ works, or is refused where the one table of `model/applicability.py` says so; an
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
@@ -45,9 +46,11 @@ CASES = [
 
 
 @cache
-def tree() -> bt.Robot:
-    path = Path(__file__).parent / "stability" / "odd_tree.urdf"
-    return bt.load_robot(path) if path.exists() else bt.load_robot(TREE)
+def tree_file() -> str:
+    """Return the path of a small tree with followers that turn and slide."""
+    path = Path(tempfile.mkdtemp()) / "tree.urdf"
+    path.write_text(TREE, encoding="utf-8")
+    return str(path)
 
 
 @cache
@@ -68,7 +71,9 @@ def model_of(robot: str, what: str, target: str) -> bt.Model:
     options |= {name: 1.0 for name in ("velocity", "acceleration") if name in ranges}
     if "torque" in ranges:
         options["torque"] = "auto"
-    arm, bits = ("planar2r", WORDS) if robot == "planar2r" else (tree(), TREE_WORDS)
+    if robot == "tree" and (QUANTITIES[quantity].needs_tip or at_run_time == "payload"):
+        options["frame"] = "three"
+    arm, bits = ("planar2r", WORDS) if robot == "planar2r" else (tree_file(), TREE_WORDS)
     return bt.compile(arm, quantity=quantity, target=target, bits=bits, workers=1, cache=None, **options)
 
 

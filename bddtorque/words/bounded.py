@@ -101,7 +101,9 @@ class Turn(Ring):
     def __neg__(self) -> Turn:
         return Turn(-self.numerator, self.bits, -self.rest)
 
-    def __add__(self, other: Turn) -> Turn:
+    def __add__(self, other: Turn | float) -> Turn:
+        if not isinstance(other, Turn):  # rad
+            return Turn(self.numerator, self.bits, self.rest + Fraction(other))
         bits = max(self.bits, other.bits)
         total = (self.numerator << (bits - self.bits)) + (other.numerator << (bits - other.bits))
         return Turn(total, bits, self.rest + other.rest)
