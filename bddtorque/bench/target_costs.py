@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-from bddtorque.compiler.origin import from_recursion
+from bddtorque.bench.baseline import baseline_of
 from bddtorque.evaluate.float_code import MOST_TABLE_BITS, FloatPool
 from bddtorque.model.model import Model
 from bddtorque.plan.plan import Plan
@@ -54,24 +54,30 @@ class TargetCost:
 
 @dataclass(frozen=True)
 class Recursion:
-    """What estimates are made of: operations of the recursion, joints with and without friction, bits of an angle."""
+    """What estimates are made of: operations of the graph, outputs, laws such as friction, bits of an input word."""
 
     sums: int
     products: int
     sines: int
-    joints: int
-    rubbing: int
+    inputs: int  # that are not angles
+    outputs: int
+    laws: int
     bits: int
 
 
 def target_costs(model: Model) -> list[TargetCost]:
-    """Return what each target costs a compiled robot, the one that it was compiled for among them."""
-    counts, robot = from_recursion(model.robot).graph.counts(), model.robot
+    """Return what each target costs a model, the one that it was compiled for among them.
+
+    Of a function that is known by its values alone, only that one is known.
+    """
+    made, baseline = counted_cost(model), baseline_of(model)
+    if baseline is None:
+        return [replace(made, chip=CHIPS.get(made.target, ""))]
+    counts, words = baseline.graph.counts(), model.formats.words.values()
     recursion = Recursion(
-        counts["sums"], counts["products"], counts["sine_cosines"], robot.degrees_of_freedom,
-        sum(joint.friction is not None for joint in robot.joints), max(model.formats.q.bits),
+        counts["sums"], counts["products"], counts["sine_cosines"], sum(word.kind == "range" for word in words),
+        len(model.formats.results), len(baseline.laws), max(word.bits for word in words),
     )  # fmt: skip
-    made = counted_cost(model)
     others = {target: estimate(recursion) for target, estimate in ESTIMATES.items()}
     costs = {**others, made.target: made}
     floats = costs["float"].operations
@@ -107,22 +113,22 @@ def _of_floats(plan: Plan) -> TargetCost:
 
 
 def _about_tables(recursion: Recursion) -> TargetCost:
-    found = 1.05 * recursion.products**1.25 + recursion.rubbing
+    found = 1.05 * recursion.products**1.25 + recursion.laws
     sums = 0.75 * (recursion.sums + recursion.products) ** 1.25
     return TargetCost("tables", False, round(found), round(sums), 0, *TABLE_BYTES)
 
 
 def _about_integers(recursion: Recursion) -> TargetCost:
-    """Every torque is scaled; of 16 or of 32 bits are the words of the one table of a cosine."""
-    products, rows = recursion.products + recursion.joints, recursion.rubbing + (recursion.sines > 0) << recursion.bits
-    found = recursion.sines + recursion.rubbing
+    """Every output is scaled; of 16 or of 32 bits are the words of the one table of a cosine."""
+    products, rows = recursion.products + recursion.outputs, recursion.laws + (recursion.sines > 0) << recursion.bits
+    found = recursion.sines + recursion.laws
     return TargetCost("integer", False, found, recursion.sums, products, 2 * rows, 4 * rows)
 
 
 def _about_floats(recursion: Recursion) -> TargetCost:
-    """Every input but angles, and every torque, is scaled; three sums of four are fused."""
-    products = recursion.products + 3 * recursion.joints
-    found, rows = recursion.rubbing, recursion.rubbing << recursion.bits
+    """Every input but angles, and every output, is scaled; three sums of four are fused."""
+    products = recursion.products + recursion.inputs + recursion.outputs
+    found, rows = recursion.laws, recursion.laws << recursion.bits
     if recursion.bits <= MOST_TABLE_BITS:
         found, rows = found + recursion.sines, rows + (5 << recursion.bits >> 2)
     else:
