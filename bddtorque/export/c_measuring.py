@@ -88,17 +88,18 @@ def measure(files: Mapping[str, str], names: Sequence[str], call: CCall, command
 def stack_of(usage: str) -> int | None:
     """Return the deepest stack from what -fstack-usage wrote: of functions that call one another, one of each kind.
 
-    torque calls torque_words or quantised; that calls limbs_K, which calls block_K; other helpers call nothing.
+    The function in floats (in NAME_float.c) calls that in words or quantised; that calls limbs_K, which calls block_K;
+    other helpers call nothing.
     """
     depth: dict[str, int] = {}
     for line in usage.splitlines():
-        found = re.fullmatch(r".*:([A-Za-z0-9_.]+)\t(\d+)\t\S+", line)
-        if found:
-            name = found[1].split(".")[0]
-            kind = next((k for k in ("_words", "_torque") if name.endswith(k)), None)
-            kind = "helper" if name == "clamp_words" else kind
+        told = re.fullmatch(r"(?:.*/)?([^/:]*):.*?:?([A-Za-z0-9_.]+)\t(\d+)\t\S+", line)
+        if told:
+            file, name = told[1], told[2].split(".")[0]
+            public = file.endswith("_float.c") and name.startswith(file.removesuffix("float.c"))
+            kind = "floats" if public else "words" if name.endswith("_words") and name != "clamp_words" else ""
             kind = kind or next((k for k in ("limbs_", "block_") if name.startswith(k)), "helper")
-            depth[kind] = max(depth.get(kind, 0), int(found[2]))
+            depth[kind] = max(depth.get(kind, 0), int(told[3]))
     return sum(depth.values()) if depth else None
 
 

@@ -37,7 +37,11 @@ def used_helpers(text: str, signature: CSignature) -> str:
     while found := {name for name in helpers if re.search(rf"\b{name}\(", among)} - called:
         called |= found
         among = "\n".join(helpers[name] for name in found)
-    return "\n".join([SECTIONS["inline"], *(helpers[name] for name in helpers if name in called)]) if called else ""
+    return (
+        "\n".join([SECTIONS["how functions are declared"], *(helpers[name] for name in helpers if name in called)])
+        if called
+        else ""
+    )
 
 
 def limbs_function(block: int, limb_bits: int, index: str) -> str:

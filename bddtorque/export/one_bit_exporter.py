@@ -24,7 +24,7 @@ from bddtorque.export.one_bit_program import Function, OneBitMachine
 from bddtorque.export.one_bit_verilog import Layout, core_text, hex_text, machine_text, testbench_text, vectors_text
 from bddtorque.export.selftest import check_exported, make_vectors
 from bddtorque.export.template_files import fill, template
-from bddtorque.export.verilog_module import makefile_text, meaning_lines, module_name, ports_of
+from bddtorque.export.verilog_module import ExportedModule, makefile_text, meaning_lines, module_name, ports_of
 from bddtorque.model.applicability import require
 from bddtorque.model.model import Model
 from bddtorque.words.integer_range import Range, wrap
@@ -51,56 +51,29 @@ class OneBitFunction:
     bound: float  # the largest proved error, in units
 
 
-@dataclass(frozen=True)
-class ExportedOneBit:
-    """What was written.
+@dataclass(frozen=True, kw_only=True)
+class ExportedOneBit(ExportedModule):
+    """What `export_one_bit` wrote.
 
     Attributes
     ----------
-    directory
-        The folder; None if nothing was written.
-    name
-        The name of the module.
-    sources
-        The files of the module.
-    files
-        Names of all files, and the bytes of each.
     processors, spread
         How many cores there are, and what is spread over them.
     nodes, code_words
         Rows of all node memories, and words of code, of all cores together.
-    memory_bits
-        Bits of all memories.
     tests
         Tests of a bit per state, the mean of the test bench.
     clocks, most_clocks
         Per state, counted: the mean and the most of the test bench.
-    bound
-        The largest proved error of the words, in their units.
     """
 
-    directory: Path | None
-    name: str
-    sources: tuple[str, ...]
-    files: Mapping[str, int]
     processors: int
     spread: str
     nodes: int
     code_words: int
-    memory_bits: int
     tests: float
     clocks: float
     most_clocks: int
-    bound: float
-
-    def to_plain(self) -> dict[str, Any]:
-        """Return plain data for JSON."""
-        return {
-            **vars(self),
-            "directory": str(self.directory),
-            "sources": list(self.sources),
-            "files": dict(self.files),
-        }
 
 
 @dataclass(frozen=True)
@@ -181,11 +154,18 @@ def one_bit_files(model: Model, **options: Any) -> OneBitFiles:
     layouts = {f"{top}_core{k}": Layout(machine, k) for k in range(processors)}
     sources = (f"{top}.v", *(f"{core}.v" for core in layouts))
     facts = ExportedOneBit(
-        None, top, sources, {}, processors, spread,
-        sum(len(core.nodes) for core in machine.cores), sum(len(core.code) for core in machine.cores),
-        sum(layout.memory_bits for layout in layouts.values()), float(counted.tests.mean()),
-        float(counted.clocks.mean()), int(counted.clocks.max()), function.bound,
-    )  # fmt: skip
+        name=top,
+        sources=sources,
+        processors=processors,
+        spread=spread,
+        nodes=sum(len(core.nodes) for core in machine.cores),
+        code_words=sum(len(core.code) for core in machine.cores),
+        memory_bits=sum(layout.memory_bits for layout in layouts.values()),
+        tests=float(counted.tests.mean()),
+        clocks=float(counted.clocks.mean()),
+        most_clocks=int(counted.clocks.max()),
+        bound=function.bound,
+    )
     header = "\n".join(f"// {line}".rstrip() for line in _header(model, function, machine, facts))
     files = {f"{top}.v": f"{header}\n{_ports_text(top, machine)}{machine_text(top, machine)}"}
     for core, layout in layouts.items():

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -17,6 +17,7 @@ from bddtorque.export.stage_times import Times, stage_times
 from bddtorque.export.verilog_cells import CELLS, ecp5_text
 from bddtorque.export.verilog_datapath import Multiply, datapath
 from bddtorque.export.verilog_module import (
+    ExportedModule,
     makefile_text,
     meaning_lines,
     module_name,
@@ -33,60 +34,36 @@ from bddtorque.model.model import Model
 from bddtorque.plan.plan import Plan
 
 
-@dataclass(frozen=True)
-class ExportedVerilog:
+@dataclass(frozen=True, kw_only=True)
+class ExportedVerilog(ExportedModule):
     """What `export_verilog` wrote.
 
     Attributes
     ----------
-    directory
-        The folder; None if nothing was written.
-    name
-        The name of the module.
-    sources, ecp5_sources
-        The files of the module, for any chip and for the Lattice ECP5.
-    files
-        Names of all files, and the bytes of each.
+    ecp5_sources
+        The files of the module for the Lattice ECP5.
     latency
         Clocks from a state to its words.
     interval
         Clocks from one state to the next.
     multipliers
         Number of multipliers in the design.
-    memory_bits, memory_blocks
-        Bits of ROM in block memory, and the number of 4,096-bit blocks they take.
+    memory_blocks
+        The number of 4,096-bit blocks that its ROMs take.
     register_bits
         Flip-flops before synthesis.
-    bound
-        The largest proved error of the words, in their units.
     """
 
-    directory: Path | None
-    name: str
-    sources: tuple[str, ...]
     ecp5_sources: tuple[str, ...]
-    files: Mapping[str, int]
     latency: int
     interval: int
     multipliers: int
-    memory_bits: int
     memory_blocks: int
     register_bits: int
-    bound: float
 
     def sources_for(self, family: str) -> tuple[str, ...]:
         """Return the files of the module for a family of chips: those made for it, if there are any."""
         return self.ecp5_sources if family == "ecp5" else self.sources
-
-    def to_plain(self) -> dict[str, Any]:
-        """Return plain data for JSON."""
-        return {
-            **vars(self),
-            "directory": str(self.directory),
-            "sources": list(self.sources),
-            "ecp5_sources": list(self.ecp5_sources),
-            "files": dict(self.files),
-        }
 
 
 @dataclass(frozen=True)
@@ -146,7 +123,7 @@ def export_verilog(
     options = VerilogOptions(name=name, dsp=dsp, share=share, bits_network=bits_network, vectors=vectors)
     made = write_verilog(model, options)
     write_folder(target, made.files, force)
-    return ExportedVerilog(**{**vars(made.facts), "directory": target})
+    return replace(made.facts, directory=target)
 
 
 def verilog_files(model: Model, plain: bool = False, **options: Any) -> VerilogFiles:
@@ -191,7 +168,7 @@ def write_verilog(model: Model, options: VerilogOptions, plain: bool = False) ->
         "Makefile": makefile_text(top, *sources),
     }
     files = with_manifest(files, model.digest, "build")
-    facts = ExportedVerilog(**{**vars(facts), "files": {file: len(text) for file, text in files.items()}})
+    facts = replace(facts, files={file: len(text) for file, text in files.items()})
     return VerilogFiles(files, facts, ports)
 
 
@@ -210,12 +187,17 @@ def _facts(
     read = [circuit.memories[stage.place] for stage in circuit.stages if stage.kind == "memory"]
     blocks = [memory for memory in read if is_block(memory)]
     return ExportedVerilog(
-        None, top, *sources, {}, times.latency, times.interval,
-        len(set(times.units.values())) if times.units else len(products),
-        sum(len(memory.words) * memory.bits for memory in blocks),
-        sum(memory_blocks(memory.address_bits, memory.bits) for memory in blocks),
-        writer.register_bits, max(model.certificate.bounds),
-    )  # fmt: skip
+        name=top,
+        sources=sources[0],
+        ecp5_sources=sources[1],
+        latency=times.latency,
+        interval=times.interval,
+        multipliers=len(set(times.units.values())) if times.units else len(products),
+        memory_bits=sum(len(memory.words) * memory.bits for memory in blocks),
+        memory_blocks=sum(memory_blocks(memory.address_bits, memory.bits) for memory in blocks),
+        register_bits=writer.register_bits,
+        bound=max(model.certificate.bounds),
+    )
 
 
 def _header(model: Model, signature: CSignature, ports: Ports, facts: ExportedVerilog) -> str:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -18,6 +21,39 @@ from bddtorque.export.verilog_text import Ports
 from bddtorque.model.model import Model
 
 ICE40, ECP5 = (DEVICES[name] for name in ("ice40", "ecp5-25"))
+
+
+@dataclass(frozen=True, kw_only=True)
+class ExportedModule:
+    """What an export of Verilog wrote.
+
+    Attributes
+    ----------
+    directory
+        The folder; None if nothing was written.
+    name
+        The name of the module.
+    sources
+        The files of the module.
+    files
+        Names of all files, and the bytes of each.
+    memory_bits
+        Bits of ROM in block memory; of one-bit processors, bits of all memories.
+    bound
+        The largest proved error of the words, in their units.
+    """
+
+    directory: Path | None = None
+    name: str
+    sources: tuple[str, ...]
+    files: Mapping[str, int] = field(default_factory=dict)
+    memory_bits: int
+    bound: float
+
+    def to_plain(self) -> dict[str, Any]:
+        """Return plain data for JSON."""
+        plain = {name: list(value) if isinstance(value, tuple) else value for name, value in vars(self).items()}
+        return {**plain, "directory": str(self.directory), "files": dict(self.files)}
 
 
 def serial_text(name: str, ports: Ports) -> str:

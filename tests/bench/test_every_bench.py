@@ -22,10 +22,12 @@ from bddtorque.bench.float_baseline import float_files
 from bddtorque.bench.fpga_bench import straightforward_model
 from bddtorque.bench.kernel_loops import random_states
 from bddtorque.bench.peers import peer, vector_peer
+from bddtorque.bench.target_costs import target_costs
 from bddtorque.bench.timing import measure
 from bddtorque.dynamics.quantities import QUANTITIES
 from bddtorque.export.c_signature import CSignature
 from bddtorque.export.c_source import ROM
+from bddtorque.targets import TARGETS
 from bddtorque.words.interpolant import Interpolant
 
 LARGE = pytest.mark.everything
@@ -148,6 +150,14 @@ def test_any_model_is_measured_on_chips(make: Any, monkeypatch: pytest.MonkeyPat
         baseline_of(model) is not None
     )
     assert figures["bddtorque"].error <= max(model.certificate.bounds)
+
+
+@pytest.mark.parametrize("make", [*MODELS, pytest.param(lambda: small_function("samples"), id="samples")])
+def test_the_cost_of_every_target(make: Any) -> None:
+    costs = target_costs(model := make())
+    assert {cost.target for cost in costs if cost.counted} == {model.plan.target}
+    assert {cost.target for cost in costs} in (set(TARGETS), {model.plan.target})
+    assert all(cost.operations > 0 for cost in costs)
 
 
 @pytest.mark.parametrize("quantity", [name for name in QUANTITIES if name != "torque"])

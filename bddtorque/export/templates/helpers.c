@@ -100,7 +100,7 @@ BDDTORQUE_INLINE int16_t floor16(int16_t x, int16_t unit)
     return (int16_t)quotient;
 }
 
-//: inline
+//: how functions are declared
 #ifdef __GNUC__ /* always inline, also where size alone counts: each of these is an instruction or two */
 #define BDDTORQUE_INLINE static inline __attribute__((always_inline))
 #define BDDTORQUE_RARE __attribute__((noinline, cold))
