@@ -53,7 +53,7 @@ INTEGERS = Need(
 
 FEATURES: dict[str, tuple[Need, ...]] = {
     "torque calls": (TORQUE,),
-    "terms of torques": (TORQUE, TERMS, TABLES),
+    "terms of torques": (TORQUE, TABLES, TERMS),
     "diagrams": (TABLES,),
     "drives": (ROBOT,),
     "parameters of the robot": (ROBOT,),

@@ -76,7 +76,7 @@ def test_c_is_proved_wire_by_wire_and_its_tables_are_run(name, tmp_path):
     model = compiled(name)
     bt.export_c(model, tmp_path / "c")
     if model.plan.in_floats:
-        with pytest.raises(WrongKindError, match="proofs of C: .* computes in floats"):
+        with pytest.raises(WrongKindError, match=r"proofs of C: .* computes in floats"):
             prove_c(model, tmp_path / "c")
         return
     wires = prove_c(model, tmp_path / "c")
