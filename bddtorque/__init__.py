@@ -5,7 +5,6 @@ Names are loaded when first used, so that a controller that only evaluates never
 
 from __future__ import annotations
 
-import warnings
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -34,8 +33,6 @@ if TYPE_CHECKING:
     from bddtorque.sweeps.quantity_sweep import sweep_quantity
     from bddtorque.sweeps.running import sweep
     from bddtorque.words.friction import Friction
-
-    FunctionModel = Model
 
 _HOME = {
     "BddTorqueError": "base.errors",
@@ -112,9 +109,6 @@ __all__ = [
 def __getattr__(name: str) -> Any:
     if name in _HOME:
         return getattr(import_module(f"{__name__}.{_HOME[name]}"), name)
-    if name == "FunctionModel":
-        warnings.warn("bt.FunctionModel is now bt.Model, for robots and functions", DeprecationWarning, stacklevel=2)
-        return import_module(f"{__name__}.model.model").Model
     raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
 
 
