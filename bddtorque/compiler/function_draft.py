@@ -153,7 +153,7 @@ def draft_again(model: Model) -> tuple[Draft, str]:
     (word,) = model.formats.results.values()
     out = Asked(word.name, word.bits, None, word.unit, word)
     request = Request(
-        source.name, model.formats.words, out, source.accuracy, 0.0, getattr(plan, "block_bits", BLOCK_BITS),
+        source.name, model.formats.words, out, source.accuracy, 0.0, plan.block_bits or BLOCK_BITS,
         plan.target,
         rules={name: rule for name, rule in source.rules.items() if name not in ("products", "chip")},
         spread=stated.spread, products=source.rules.get("products", "auto"), chip=source.chip,

@@ -65,7 +65,7 @@ MOTION = Need(
 
 FEATURES: dict[str, tuple[Need, ...]] = {
     "torque calls": (TORQUE,),
-    "terms of torques": (TORQUE, TERMS, TABLES),
+    "terms of torques": (TORQUE, TABLES, TERMS),
     "diagrams": (TABLES,),
     "circuits": (INTEGERS,),
     "planning anew": (ROBOT,),

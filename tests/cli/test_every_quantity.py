@@ -1,6 +1,7 @@
 """Commands on every quantity, function and input at run time: what a shell can ask for."""
 
 import json
+import re
 
 import numpy as np
 import pytest
@@ -39,7 +40,7 @@ def test_a_quantity_from_plan_to_report(run, tmp_path, name, given):
     assert {array.name for array in model.formats.inputs} >= ({given} if given else set())
     shown = run("info", file)
     assert (shown.code, shown.err) == (0, "")
-    assert f"quantity  {name}" in shown.out
+    assert re.search(rf"quantity +{name}", shown.out)
     for array in model.formats.arrays:
         assert array.name in shown.out
     told = json.loads(run("info", file, "--json").out)

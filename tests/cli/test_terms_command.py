@@ -155,4 +155,4 @@ def test_what_cannot_be_shown_is_refused_in_a_line(refused, paper_file, tmp_path
 def test_a_model_without_terms_is_refused(refused, tmp_path):
     path = tmp_path / "arm.bdt"
     arm(4, source="recursive").save(path)
-    assert "source 'recursive', which has no separate terms" in refused("terms", path)
+    assert "'planar2r' was not compiled from separate terms: compile it with source" in refused("terms", path)
