@@ -60,13 +60,19 @@ MOTION = Need(
 
 FEATURES: dict[str, tuple[Need, ...]] = {
     "torque calls": (TORQUE,),
-    "terms of torques": (TORQUE, TERMS, TABLES),
+    "terms of torques": (TORQUE, TABLES, TERMS),
     "diagrams": (TABLES,),
+    "words and blocks of the plan": (TABLES,),
     "drives": (ROBOT,),
     "sweeps": (TRUTH,),
     "built-in trajectories": (MOTION,),
 }
 """What each feature needs, by name; features that are not listed need nothing."""
+
+
+def applies(model: Model, feature: str) -> bool:
+    """Return whether a feature applies to a model."""
+    return all(need.held(model) for need in FEATURES[feature])
 
 
 def require(model: Model, feature: str, where: str = "") -> None:
