@@ -69,6 +69,7 @@ FEATURES: dict[str, tuple[Need, ...]] = {
     "diagrams": (TABLES,),
     "circuits": (INTEGERS,),
     "planning anew": (ROBOT,),
+    "words and blocks of the plan": (TABLES,),
     "drives": (ROBOT,),
     "sweeps": (TRUTH,),
     "built-in trajectories": (MOTION,),
@@ -79,7 +80,7 @@ FEATURES: dict[str, tuple[Need, ...]] = {
 
 
 def applies(model: Model, feature: str) -> bool:
-    """Whether a feature applies to a model."""
+    """Return whether a feature applies to a model."""
     return all(need.held(model) for need in FEATURES[feature])
 
 

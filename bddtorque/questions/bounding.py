@@ -28,7 +28,7 @@ BATCH = 2048
 """Boxes halved at a time, at least."""
 BOX_STEPS, RANGE_STEPS = 100, 8
 """Steps of keeping a box, and of the range of one of its words."""
-MOST_BYTES = 300 * 2**20
+MAX_BYTES = 300 * 2**20
 """Memory of the boxes that are open."""
 STARTS, ROUNDS = 96, 3
 """Random states that the search for a good one begins at, and how often it changes every word of them."""
@@ -104,7 +104,7 @@ class Boxes:
 
     def fits(self, work: Work) -> bool:
         """Return whether there is memory for more boxes; noted as what stopped the work where there is not."""
-        if len(self) * (16 * self.low.shape[1] + 8) > MOST_BYTES:
+        if len(self) * (16 * self.low.shape[1] + 8) > MAX_BYTES:
             work.stopped = "memory"
         return not work.stopped
 

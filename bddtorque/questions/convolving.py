@@ -24,7 +24,7 @@ import numpy as np
 from bddtorque.base.jit import njit
 from bddtorque.questions.subject_kinds import Integers
 
-LARGEST_SIDE = 1 << 24
+MAX_SIDE = 1 << 24
 """Sums of one side that are made at most: 128 MB of them."""
 SORT_STEPS, LOOKUP_STEPS = 6.0, 1.5
 """Steps of a sum that is sorted, and of one that is looked up."""
@@ -142,7 +142,7 @@ def _sides(task: Task) -> tuple[float, tuple[Counted, ...], tuple[Counted, ...]]
             others = [len(task.lists[k].values) for k in places if k not in chosen]
             steps = made * SORT_STEPS + math.prod(others) * LOOKUP_STEPS
             # of the other side all sums but those with its longest list are made too
-            if max(made, math.prod(others) // max(others, default=1)) <= LARGEST_SIDE and steps < best[0]:
+            if max(made, math.prod(others) // max(others, default=1)) <= MAX_SIDE and steps < best[0]:
                 best = steps, chosen
     chosen = best[1]
     return best[0], tuple(task.lists[k] for k in chosen), tuple(task.lists[k] for k in places if k not in chosen)

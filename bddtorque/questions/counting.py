@@ -28,11 +28,11 @@ FIRST_LOOK = 1 / 64
 """Share of the work for a first look at some boxes."""
 SAMPLED = 24
 """Values of the held words on which the work of an exact count is estimated."""
-MOST_BINS, LEAST_BINS = 1 << 15, 1 << 8
+MAX_BINS, MIN_BINS = 1 << 15, 1 << 8
 """Bins of the sum where an exact count would take too long."""
 BIN_STEPS = 3
 """Steps of convolving a bin of one group."""
-MOST_HALVINGS = 60
+MAX_HALVINGS = 60
 """How often a box is halved that is still larger than others."""
 LISTS_BYTES = 400 * 2**20
 """Memory of lists that are kept because other states may have the same."""
@@ -118,8 +118,8 @@ def _by_groups(parted: Separation, threshold: int, work: Work) -> Counts | None:
     if spare < 0:
         return None
     exact = _estimated(lists, threshold, fixed, states) <= spare
-    bins = MOST_BINS
-    while bins > LEAST_BINS and bins * BIN_STEPS * len(parted.groups) * len(states) > spare:
+    bins = MAX_BINS
+    while bins > MIN_BINS and bins * BIN_STEPS * len(parted.groups) * len(states) > spare:
         bins >>= 1
     bin_steps = bins * BIN_STEPS * len(parted.groups)
     binned = False
@@ -187,7 +187,7 @@ class _Lists:
 def _in_boxes(subject: Subject, threshold: int, work: Work) -> Counts:
     """Return bounds of the count: boxes are halved, the largest first, until all their states are on one side."""
     ranges = ranges_of(subject)
-    boxes = Boxes.whole(subject, 1 << MOST_HALVINGS)  # the rank of a box is how large it is, as a share of the whole
+    boxes = Boxes.whole(subject, 1 << MAX_HALVINGS)  # the rank of a box is how large it is, as a share of the whole
     inside, undecided = 0, subject.read_states
     looked = 0
     with work.interruptible():

@@ -22,7 +22,7 @@ from bddtorque.plan.table import Table
 from bddtorque.plan.wires import Add, Constant, Fused, Multiply, Number, Sine
 from bddtorque.questions.subject_kinds import Integers
 from bddtorque.questions.wire_ranges import (
-    LARGEST_LINE,
+    MAX_LINE,
     Ends,
     Extremes,
     LineExtremes,
@@ -175,7 +175,7 @@ class FloatRanges:
                 continue
             bits = plan.bits_of(wire.word)
             errors.append(sine_error(bits, wire.rest, wire.cosine, plan.floats))
-            if 1 << bits <= LARGEST_LINE:
+            if 1 << bits <= MAX_LINE:
                 turn = turn_on_grid(wire.rest, plan.floats)
                 self.sines[wire] = LineExtremes(sine_table(bits, turn, wire.cosine, plan.floats))
         self.turn_room = 1.0 + TURN_ROUNDINGS * (max(errors, default=0.0) + plan.floats.unit)

@@ -16,13 +16,13 @@ from bddtorque.questions.wire_ranges import Ranges
 if TYPE_CHECKING:
     from bddtorque.plan.table import Table
 
-MOST_EXACT_TUPLES = 1 << 14
+MAX_EXACT_TUPLES = 1 << 14
 """Tuples of a group whose extremes are found by trying them all, for every state of the held words."""
-MOST_EXACT_SUMS = 1 << 27
+MAX_EXACT_SUMS = 1 << 27
 """Sums of all these together that are tried: about two seconds."""
 LIST_STEPS = 2
 """Steps of finding one of the sums, and of counting it."""
-MOST_AT_ONCE = 1 << 20
+MAX_AT_ONCE = 1 << 20
 """Sums tried at a time."""
 
 
@@ -75,13 +75,13 @@ class Group:
             sums = self.multiples({}) * self.unit
             return np.full(states, sums.min()), np.full(states, sums.max())
         rows, place = np.unique(np.stack([read[name] for name in self.held]), axis=1, return_inverse=True)
-        exact = len(self.counts) <= MOST_EXACT_TUPLES and len(self.counts) * rows.shape[1] <= MOST_EXACT_SUMS
+        exact = len(self.counts) <= MAX_EXACT_TUPLES and len(self.counts) * rows.shape[1] <= MAX_EXACT_SUMS
         low, high = (self._extremes if exact else self._ranges)(rows)
         return low[place.reshape(-1)] * self.unit, high[place.reshape(-1)] * self.unit
 
     def _extremes(self, rows: Integers) -> tuple[Integers, Integers]:
         low, high = np.empty(rows.shape[1], dtype=np.int64), np.empty(rows.shape[1], dtype=np.int64)
-        step = max(1, MOST_AT_ONCE // len(self.counts))
+        step = max(1, MAX_AT_ONCE // len(self.counts))
         for first in range(0, rows.shape[1], step):
             some = slice(first, first + step)
             held = {name: row[some, None] for name, row in zip(self.held, rows, strict=True)}

@@ -31,17 +31,17 @@ from bddtorque.questions.search_work import Work
 from bddtorque.questions.subject_kinds import Integers, WordSubject
 from bddtorque.questions.subjects import sliced, unclamped
 
-MOST_HELD_BITS = 16
+MAX_HELD_BITS = 16
 """Bits of the words held still."""
-MOST_GROUP_BITS = 24
+MAX_GROUP_BITS = 24
 """Bits of the words of one group."""
 TUPLE_STEPS = 25
 """Steps of a state of a group whose tuple is found."""
 SEPARATING = 0.5
 """Share of the work that finding the tuples of all groups may take."""
-MOST_HELD = 3
+MAX_HELD = 3
 """Words held still."""
-MOST_COUNTED_BITS = 62
+MAX_COUNTED_BITS = 62
 """Bits of all groups together: their counts, and products of them, stay within int64."""
 
 
@@ -184,14 +184,14 @@ def _held_words(subject: WordSubject, most_states: float) -> tuple[str, ...] | N
     support, inputs = supports(subject.plan), subject.inputs
     lengths = [math.log2(last - first + 1) for first, last in map(subject.ends, inputs)]
     best: tuple[float, tuple[str, ...]] | None = None
-    for count in range(min(MOST_HELD, len(inputs)) + 1):
+    for count in range(min(MAX_HELD, len(inputs)) + 1):
         for chosen in combinations(range(len(inputs)), count):
             held = sum(lengths[k] for k in chosen)
-            if held > MOST_HELD_BITS:
+            if held > MAX_HELD_BITS:
                 continue
             groups = _components(subject, support, sum(1 << k for k in chosen))
             bits = [sum(each for k, each in enumerate(lengths) if own >> k & 1) for own, _ in groups]
-            if max(bits, default=0) > MOST_GROUP_BITS or sum(bits) > MOST_COUNTED_BITS:
+            if max(bits, default=0) > MAX_GROUP_BITS or sum(bits) > MAX_COUNTED_BITS:
                 continue
             if sum(2.0**each for each in bits) > most_states:
                 continue
@@ -248,7 +248,7 @@ def _held_states(
     subject: WordSubject, names: tuple[str, ...], wanted: Sequence[int], fixed: Sequence[tuple[int, int]]
 ) -> tuple[dict[str, Integers], Integers]:
     """Return the words that groups read of all values of the held words, and what these fix of the sum."""
-    (piece,) = pieces([wire for wire in subject.inputs if wire.name in names], MOST_HELD_BITS, subject.within)
+    (piece,) = pieces([wire for wire in subject.inputs if wire.name in names], MAX_HELD_BITS, subject.within)
     *read, total = _columns(subject, piece, wanted, fixed, subject.output.constant)
     return dict(zip(map(_name, wanted), read, strict=True)), total
 

@@ -9,6 +9,7 @@ from dataclasses import replace
 from fractions import Fraction
 
 from bddtorque.base.errors import BddTorqueError, nearest
+from bddtorque.model.applicability import applies, require
 from bddtorque.model.model import Model
 from bddtorque.plan.blocks import RealBlock
 from bddtorque.plan.plan import Plan
@@ -16,8 +17,6 @@ from bddtorque.plan.wires import Input, Lookup, Output, Wire
 from bddtorque.questions.subject_kinds import FloatSubject, Subject, Within, WordSubject
 from bddtorque.sweeps.term_errors import term_summands
 
-ASKING = "a question"
-"""What messages call it."""
 INSIDE, TERM = r"([wb])([0-9]{1,9})", r"[JCGF][0-9][0-9_]*(\+.*)?"
 """Names of words and blocks, and of terms."""
 UNBOUNDED = 1 << 62
@@ -57,34 +56,24 @@ def subject(model: Model, name: str, within: Within | None = None) -> Subject:
 
 def _named(model: Model, name: str, within: Within | None = None) -> Subject:
     plan: Plan = model.plan
-    outputs = [output.name for output in plan.outputs]
+    outputs, labels = [output.name for output in plan.outputs], list(model.formats.results)
     if name in outputs:
         return _output(model, outputs.index(name), within)
-    joints = [] if model.provenance.robot is None else list(model.formats.results)
     numbered = re.fullmatch(INSIDE, name)
-    term = model.provenance.is_torque and re.fullmatch(TERM, name) is not None
-    inside, terms = "", {}
-    if plan.made_of_tables:
-        if numbered:
-            return _numbered(model, plan, name, numbered[1], int(numbered[2]))
-        terms = _terms(model)
-        inside = f"; words are w0 to w{len(plan.wires) - 1}, blocks b0 to b{len(plan.blocks) - 1}"
-    elif name not in joints and (numbered or term):
-        kind = "a term of a torque" if numbered is None else "a word" if numbered[1] == "w" else "a block"
-        plan.require_tables(f"ask: {name}, {kind},", model.name)
+    if numbered and (plan.made_of_tables or name not in labels):
+        require(model, "words and blocks of the plan", f"ask: {name}")
+        return _numbered(model, plan, name, numbered[1], int(numbered[2]))
+    terms = _terms(model)
     if name in terms:
         return terms[name]
-    if name in joints:
-        return _output(model, joints.index(name), within)
-    if term and plan.source != "terms":
-        raise BddTorqueError(
-            f"ask: {name:.40}, a term of a torque, needs a model from source 'terms', and '{model.name:.60}' was "
-            f"compiled from source '{plan.source}': compile it with source = \"terms\" (--source terms)"
-        )
-    known = [*outputs, *joints, *terms]
+    if name in labels:
+        return _output(model, labels.index(name), within)
+    if not terms and re.fullmatch(TERM, name):
+        require(model, "terms of torques", f"ask: {name:.40}")
+    known = list(dict.fromkeys([*outputs, *labels, *terms]))
     listed = ", ".join(known[:12]) + (", ..." if len(known) > 12 else "")
-    kinds = "outputs, joints and terms" if terms else "outputs and joints" if joints else "outputs"
-    hint = nearest(name, known) or f"; {kinds} are {listed}{inside}"
+    inside = f"; words are w0 to w{len(plan.wires) - 1}, blocks b0 to b{len(plan.blocks) - 1}"
+    hint = nearest(name, known) or f"; names are {listed}{inside if plan.made_of_tables else ''}"
     raise BddTorqueError(f"ask: unknown name {name!r:.40}{hint}")
 
 
@@ -123,7 +112,7 @@ def unclamped(name: str, parts: tuple[tuple[int, int], ...], constant: int = 0, 
 
 
 def _word(model: Model, place: int) -> WordSubject:
-    whole = model.word_plan(ASKING)
+    whole = model.plan
     wire = whole.wires[place]
     name = f"w{place}"
     plan = sliced(whole, unclamped(name, ((place, 1),)))
@@ -138,7 +127,7 @@ def _block(model: Model, place: int) -> WordSubject:
     inputs = tuple(Input(f"x{k}", bits, kinds[k] == "angle") for k, bits in enumerate(block.input_widths))
     lsb = block.lsb if isinstance(block, RealBlock) else Fraction(1)
     wires: tuple[Wire, ...] = (*inputs, Lookup(name, place, tuple(range(len(inputs)))))
-    plan = replace(model.word_plan(ASKING), wires=wires, outputs=(unclamped(name, ((len(inputs), 1),), 0, lsb),))
+    plan = replace(model.plan, wires=wires, outputs=(unclamped(name, ((len(inputs), 1),), 0, lsb),))
     widths = "+".join(map(str, block.input_widths))
     title = f"{block.kind} block of {widths} bits"
     return WordSubject(name, title, "block", plan, model.tables, None, "", {}, 1, place)
@@ -146,10 +135,10 @@ def _block(model: Model, place: int) -> WordSubject:
 
 def _terms(model: Model) -> dict[str, WordSubject]:
     """Return the terms of all torques by name, of a model of the source `terms`; none of any other."""
-    if not model.provenance.is_torque or model.plan.source != "terms":
+    if not applies(model, "terms of torques"):
         return {}
     found = {}
-    plan = model.word_plan(ASKING)
+    plan = model.plan
     for term in term_summands(model):
         output, word = plan.outputs[term.torque], model.formats.tau[term.torque]
         whole = unclamped(term.name, term.parts, term.constant, output.lsb / (1 << output.shift))

@@ -59,12 +59,12 @@ def symmetries(model: Model, of: str) -> list[Verdict]:
 
 
 def _sets(names: Sequence[str]) -> Iterable[tuple[list[str], str]]:
-    """Give the sets of words to be turned around: those of one quantity, and every word by itself."""
+    """Give the sets of words to be turned around: those of one array, and every word by itself."""
     if len(names) > 1:
-        for kind in ("q", "qd", "qdd"):
-            own = [name for name in names if name.rstrip("0123456789") == kind]
+        for array in dict.fromkeys(name.rstrip("0123456789") for name in names):
+            own = [name for name in names if name.rstrip("0123456789") == array]
             if 1 < len(own) < len(names):
-                yield own, f"all {kind}"
+                yield own, f"all {array}"
         for name in names:
             yield [name], name
 

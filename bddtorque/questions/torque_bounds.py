@@ -14,7 +14,7 @@ from bddtorque.words.formats import Format
 
 WANTED = 0.004
 """Relative to the largest value: how close a bound is aimed at."""
-MOST_BOXES = 1_000_000
+MAX_BOXES = 1_000_000
 STILL = Format("range", 2, -1.0, 1.0)
 """What motion that is no input is held at the word 0 of."""
 
@@ -98,7 +98,7 @@ def bound_torque(
         return work.goes_on() and not answered
 
     with work.interruptible():
-        if goes_on(0) and not search.run(WANTED, enough, MOST_BOXES, goes_on) and not answered and not work.stopped:
+        if goes_on(0) and not search.run(WANTED, enough, MAX_BOXES, goes_on) and not answered and not work.stopped:
             work.stopped = "work"
     with work.interruptible():
         latest = state()

@@ -27,7 +27,7 @@ from bddtorque.words.integer_range import Range, word_range, wrap
 Ends = tuple[Integers, Integers]
 """Lowest and highest words, (N,) each; see `Span`."""
 
-LARGEST_LINE, LARGEST_TABLE = 1 << 16, 1 << 22
+MAX_LINE, MAX_TABLE = 1 << 16, 1 << 22
 """Entries of a table of one word of which runs from every entry are kept, and of any table of which runs from multiples
 of their length are; of larger ones only the extremes of all entries are."""
 
@@ -121,9 +121,9 @@ Extremes = dict[int, LineExtremes | GridExtremes | AllExtremes]
 
 def extremes_of(table: Table) -> LineExtremes | GridExtremes | AllExtremes:
     """Return what tells the extremes of a table over ranges."""
-    if len(table.input_widths) == 1 and len(table.values) <= LARGEST_LINE:
+    if len(table.input_widths) == 1 and len(table.values) <= MAX_LINE:
         return LineExtremes(table.values)
-    return GridExtremes(table) if len(table.values) <= LARGEST_TABLE else AllExtremes(table)
+    return GridExtremes(table) if len(table.values) <= MAX_TABLE else AllExtremes(table)
 
 
 @dataclass(frozen=True, eq=False)

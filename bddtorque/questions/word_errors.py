@@ -19,7 +19,7 @@ from bddtorque.questions.conditions import Conditions, said, state_units, state_
 from bddtorque.questions.enumeration import Piece, pieces, random_words, states_of
 from bddtorque.questions.search_work import WORK, Work, work_of
 from bddtorque.questions.subject_kinds import Integers, State, Subject, Within, Words, WordSubject
-from bddtorque.questions.subjects import ASKING, subject
+from bddtorque.questions.subjects import subject
 from bddtorque.questions.truths import in_units, true_output, true_terms
 from bddtorque.questions.values import check_witness
 from bddtorque.sweeps.measuring import subject_of
@@ -109,7 +109,7 @@ def _block_truth(block: FunctionBlock | LawBlock | ProductBlock | SquareBlock, w
 
 def _of_term(model: Model, asked: WordSubject, work: Work, within: Within) -> LargestError:
     """Compare a term on all states that it depends on, positions and its own motions, or on some of them."""
-    output, word = model.word_plan(ASKING).outputs[asked.place], model.formats.tau[asked.place]
+    output, word = model.plan.outputs[asked.place], model.formats.tau[asked.place]
     read = set(asked.names) | {name for motion in asked.motions for name in motion}
     # only gravity asks where the first joint stands: all else turns, or slides, with it; friction asks for no position
     first = 1 if () in asked.motions else 2
@@ -141,7 +141,7 @@ def _term_bound(model: Model, asked: WordSubject) -> float:
     Factors rounded to whole numbers, terms left out and float arithmetic are known of the whole torque only, each as a
     sum of what the terms contribute: no term has more.
     """
-    output = model.word_plan(ASKING).outputs[asked.place]
+    output = model.plan.outputs[asked.place]
     plan = replace(asked.plan, outputs=(replace(output, parts=asked.output.parts),))
     scales = {name: argument_of(word).scale for name, word in model.formats.words.items()}
     (bound,) = compose_bounds(plan, scales, planned_facts(plan.blocks))

@@ -25,7 +25,7 @@ from bddtorque.model.applicability import require
 from bddtorque.model.model import Model, from_bytes
 from bddtorque.sweeps.figures import float_error
 from bddtorque.sweeps.states import Given, Part, by_array, by_name, units_of
-from bddtorque.sweeps.tallying import BINS, BINS_PER_OCTAVE, PICTURE_BINS, SMALLEST_OCTAVE, round_units, tally
+from bddtorque.sweeps.tallying import BINS, BINS_PER_OCTAVE, MIN_OCTAVE, PICTURE_BINS, round_units, tally
 from bddtorque.sweeps.truth_code import TruthCode, truth_code
 from bddtorque.words.interface import Interface
 
@@ -186,5 +186,5 @@ def joined(parts: Sequence[dict[str, Any]]) -> dict[str, Any]:
 def percentile(bins: Words, share: float, largest: float) -> float:
     """Return the |error| that a share (0 to 1) of the states does not exceed, at most 1.1 % too large."""
     place = int(np.searchsorted(np.cumsum(bins), share * bins.sum()))
-    upper: float = 2.0 ** (SMALLEST_OCTAVE + (place + 1) / BINS_PER_OCTAVE)
+    upper: float = 2.0 ** (MIN_OCTAVE + (place + 1) / BINS_PER_OCTAVE)
     return min(upper, largest)

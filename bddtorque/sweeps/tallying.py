@@ -11,8 +11,8 @@ from bddtorque.base.jit import njit
 from bddtorque.words.kernels import half_away
 
 BINS_PER_OCTAVE = 64
-SMALLEST_OCTAVE, LARGEST_OCTAVE = -16, 24
-BINS = BINS_PER_OCTAVE * (LARGEST_OCTAVE - SMALLEST_OCTAVE)
+MIN_OCTAVE, MAX_OCTAVE = -16, 24
+BINS = BINS_PER_OCTAVE * (MAX_OCTAVE - MIN_OCTAVE)
 """Bins of |error|, 1.1 % apart, from 2^-16 to 2^24 units: percentiles are read from these."""
 PICTURE_BINS = 512
 """Even bins of the signed error from minus to plus the proved bound, or a unit where that is 0: for pictures."""
@@ -44,15 +44,15 @@ def round_units(units: Any, halves: Any, wraps: Any, words: Any) -> None:
 @njit
 def bin_of(size: float) -> int:
     """Return the bin of an |error|."""
-    if not size > 2.0**SMALLEST_OCTAVE:
+    if not size > 2.0**MIN_OCTAVE:
         return 0
-    if size >= 2.0**LARGEST_OCTAVE:
+    if size >= 2.0**MAX_OCTAVE:
         return BINS - 1
     mantissa, exponent = math.frexp(size)
     mantissa *= 2.0
     place = FIRST[int((mantissa - 1.0) * CELLS)]
     place += mantissa >= EDGES[place + 1]
-    return (exponent - 1 - SMALLEST_OCTAVE) * BINS_PER_OCTAVE + place  # type: ignore[no-any-return]
+    return (exponent - 1 - MIN_OCTAVE) * BINS_PER_OCTAVE + place  # type: ignore[no-any-return]
 
 
 @njit

@@ -100,23 +100,27 @@ def test_bad_use_is_one_line(ask, arguments, said):
 
 
 @pytest.mark.parametrize("options", [{}, {"source": "terms"}], ids=str)
-@pytest.mark.parametrize(("name", "kind"), [("w3", "a word"), ("b0", "a block"), ("G1", "a term of a torque")])
+@pytest.mark.parametrize(
+    ("name", "kind"),
+    [("w3", "words and blocks of the plan"), ("b0", "words and blocks of the plan"), ("G1", "terms of torques")],
+)
 def test_what_is_inside_a_model_of_integers_is_refused_by_name(name, kind, options):
     model = arm(4, target="integer", **options)
     said = (
-        f"ask: {name}, {kind}, needs a model for target 'tables', and 'planar2r' was compiled for target 'integer': "
-        'compile it with target = "tables" (--target tables)'
+        f"ask: {name}: {kind}: 'planar2r' was compiled for a target that multiplies: it has no diagrams of all its "
+        'steps: compile it with target = "tables" (--target tables)'
     )
     with pytest.raises(bt.BddTorqueError, match=re.escape(said)):
         largest(model, name)
     assert largest(model, "shoulder").value == largest(model, "tau1").value
-    with pytest.raises(bt.BddTorqueError, match=r"outputs and joints are tau1, tau2, shoulder, elbow$"):
+    with pytest.raises(bt.BddTorqueError, match=r"names are tau1, tau2, shoulder, elbow$"):
         largest(model, "nonsense")
 
 
 def test_a_term_of_another_source_is_refused_by_name():
     with pytest.raises(
-        bt.BddTorqueError, match=r"G1, a term of a torque, needs a model from source 'terms', .*--source"
+        bt.BddTorqueError,
+        match=r"ask: G1: terms of torques: 'planar2r' was not compiled from separate terms: .*--source",
     ):
         largest(arm(4, source="recursive"), "G1")
 

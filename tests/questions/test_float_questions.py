@@ -211,7 +211,7 @@ def test_floats_are_compared_with_tables():
 
 @pytest.mark.parametrize("name", ["w3", "b0", "J12", "C1_12", "G1"])
 def test_what_is_inside_a_plan_of_tables_is_refused_by_name(name):
-    with pytest.raises(bt.BddTorqueError, match=f'ask: {name}, .* compile it with target = "tables"'):
+    with pytest.raises(bt.BddTorqueError, match=f'ask: {name}: .* compile it with target = "tables"'):
         largest(arm(8, target="float"), name)
 
 

@@ -113,7 +113,7 @@ def test_every_way_counts_what_is_there(name, place, data):
     assert exact.low * parted.subject.unread == exact.high * parted.subject.unread == expected
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(ways, "steps_of", lambda _: math.inf)
-        patch.setattr(ways, "MOST_BINS", data.draw(st.sampled_from([1, 8, 64, 1 << 15])))
+        patch.setattr(ways, "MAX_BINS", data.draw(st.sampled_from([1, 8, 64, 1 << 15])))
         binned = ways._by_groups(parted, threshold, plenty())
     assert binned.low * parted.subject.unread <= expected <= binned.high * parted.subject.unread
 
@@ -309,7 +309,7 @@ def test_a_wrong_witness_is_noticed():
         ("tau3", "unknown name 'tau3'; did you mean 'tau"),
         ("w999", "the words of this model are w0 to w"),
         ("b99", "the blocks of this model are b0 to b"),
-        ("", "unknown name ''.*outputs, joints and terms are tau1, tau2, shoulder"),
+        ("", "unknown name ''.*names are tau1, tau2, shoulder, elbow, J11"),
     ],
 )
 def test_what_is_not_there_is_refused(of, said):

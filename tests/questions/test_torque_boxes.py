@@ -18,7 +18,7 @@ from bddtorque.proof.motion_rows import motion_rows
 from bddtorque.proof.torque_boxes import TorqueSearch, input_ends, torque_search
 from bddtorque.questions import Work, largest, saturating, smallest, subject
 from bddtorque.questions.conditions import words_within
-from bddtorque.questions.torque_bounds import MOST_BOXES, bound_torque
+from bddtorque.questions.torque_bounds import MAX_BOXES, bound_torque
 
 ARMS = Later({name: partial(bt.compile, name, bits=9, target="float") for name in ("planar3r_b", "scara")})
 
@@ -271,5 +271,5 @@ def test_little_work_is_little_work() -> None:
     found = bound_torque(model, subject(model, "tau1"), 1, work := Work(0.002))
     whole = bound_torque(model, subject(model, "tau1"), 1, Work())
     assert found is not None and whole is not None and work.stopped == "work"
-    assert found.boxes < whole.boxes < MOST_BOXES
+    assert found.boxes < whole.boxes < MAX_BOXES
     assert whole.bound <= found.bound
