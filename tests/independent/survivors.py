@@ -57,6 +57,7 @@ INDEPENDENT = {
     "plan.wires[].lsb": "the value of the unit of an inner sum: no word depends on it",
     "plan.blocks[].(low|high)": "a range that still holds every word",
     "plan.wires[].(low|high)": "a range that still holds every word",
+    "spec.chip": "whose costs the plan was chosen by: no word depends on it, and the checker has no list of processors",
     "plan.target": "which evaluator of the same words was meant",
     "certificate.outputs[].parts.arithmetic": "proved together with `dropped` and `constants`: the bound that the "
     "checker proves without the certificate, which it says, still is no more",
