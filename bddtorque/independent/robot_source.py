@@ -149,6 +149,7 @@ def _check_target(plain: dict[str, Any], plan: AnyPlan) -> None:
         plan.target in ("tables", "integer") and "precision" not in plain, "spec: expected target tables or integer"
     )
     require(("chip" in plain) == (plan.target == "integer"), "spec: expected a chip where the plan is in integers")
+    text(plain.get("chip", ""), "spec, chip")
     require(block_bits == plan.block_bits, "spec: expected the plan's block_bits")
     require(all(sum(block.widths) <= block_bits for block in plan.blocks if block.kind != "product"),
             "plan: expected tables of at most block_bits")  # fmt: skip

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 import numpy as np
 from mutations import at, taken_apart
@@ -11,6 +12,7 @@ import bddtorque as bt
 from bddtorque.dynamics.float_arm import FloatArm
 from bddtorque.dynamics.graph import graph_from_plain
 from bddtorque.dynamics.quantities import QUANTITIES as RECORDS
+from bddtorque.robots.parts import Link
 from bddtorque.robots.robot import Robot
 from bddtorque.robots.robot_data import robot_from_plain
 
@@ -57,6 +59,7 @@ INDEPENDENT = {
     "plan.wires[].lsb": "the value of the unit of an inner sum: no word depends on it",
     "plan.blocks[].(low|high)": "a range that still holds every word",
     "plan.wires[].(low|high)": "a range that still holds every word",
+    "spec.chip": "whose costs the plan was chosen by: no word depends on it, and the checker has no list of processors",
     "plan.target": "which evaluator of the same words was meant",
     "certificate.outputs[].parts.arithmetic": "proved together with `dropped` and `constants`: the bound that the "
     "checker proves without the certificate, which it says, still is no more",
@@ -108,7 +111,16 @@ def same_values(data: bytes, mutant: bytes) -> bool:
             # gravity is given at run time: any is that of three directions
             one, other = ([np.stack([energies(robot, axis, q, qd) for axis in np.eye(3)])] for robot in robots)
         case "gravity":
-            one, other = ([bt.gravity_torque(robot, q), robot.tip] for robot in robots)
+            # a payload is given at run time: any is that of point masses at four places of the tip frame
+            places = [(0.0, 0.0, 0.0), *map(tuple, np.eye(3).tolist())]
+            one, other = (
+                [
+                    np.stack(
+                        [bt.gravity_torque(replace(robot, payload=Link("payload", 1.0, place)), q) for place in places]
+                    )
+                ]
+                for robot in robots
+            )
         case "mass_matrix":
             one, other = ([bt.mass_matrix(robot, q)] for robot in robots)
         case "jacobian":
