@@ -51,7 +51,7 @@ def small_quantity(quantity: str, target: str, shape: str = "arm", given: str = 
     robot, options = bt.load_robot("planar2r"), options_of(quantity, target)
     if shape == "tree":
         robot = small_tree()
-        options["position"] = {joint.name: (-0.3, 0.5) for joint in robot.joints if not joint.revolute}
+        options["position"] = {joint.name: (-0.3, 0.5) for joint in robot.joints if not joint.kind.turns}
     return bt.compile(robot, quantity=quantity, workers=1, cache=None, **options, **RUN_TIME.get(given, {}))
 
 

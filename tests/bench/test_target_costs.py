@@ -32,7 +32,7 @@ FACTOR = 2.2
 def recursion_of(name: str, bits: int) -> Recursion:
     robot = load_robot(name)
     counts, n = from_recursion(robot).graph.counts(), robot.degrees_of_freedom
-    inputs = 2 * n + sum(not joint.revolute for joint in robot.joints)
+    inputs = 2 * n + sum(not joint.kind.turns for joint in robot.joints)
     return Recursion(counts["sums"], counts["products"], counts["sine_cosines"], inputs, n, 0, bits)
 
 

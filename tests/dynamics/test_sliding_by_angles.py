@@ -12,8 +12,6 @@ import pytest
 
 import bddtorque as bt
 from bddtorque.base.errors import BddTorqueError
-from bddtorque.plan.float_plan import FloatPlan
-from bddtorque.plan.float_reference import run_float_plan
 from bddtorque.plan.reference import run_plan
 from bddtorque.robots.parts import Follower, Frame, Joint, Link
 from bddtorque.robots.robot import Robot
@@ -43,8 +41,7 @@ def every_word(model: bt.Model) -> dict[str, np.ndarray]:
 def check_every_word(model: bt.Model) -> None:
     """Compare the words of all states with float64: none may be farther off than is proved."""
     words = every_word(model)
-    run: Any = run_float_plan if isinstance(model.plan, FloatPlan) else run_plan
-    found = run(model.plan, model.tables, words)
+    found = run_plan(model.plan, model.tables, words)
     true = model.provenance.true_values(model.formats, words, model.plan.blocks)
     assert true is not None
     results = zip(model.formats.results.values(), found, true.T, model.certificate.bounds, strict=True)

@@ -18,7 +18,7 @@ from bddtorque.compiler.verify import verify
 from bddtorque.model.bdt_file import SECTIONS
 from bddtorque.model.model import from_bytes, to_bytes
 from bddtorque.model.provenance import FUNCTION_SECTIONS, ROBOT_SECTIONS
-from bddtorque.plan.plan_data import plan_from_plain
+from bddtorque.plan.plan import plan_from_plain
 
 ARM, FUNCTION = (*ROBOT_SECTIONS, *SECTIONS), (*FUNCTION_SECTIONS, *SECTIONS)
 

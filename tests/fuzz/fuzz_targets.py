@@ -34,7 +34,7 @@ from bddtorque.compiler.robot_draft import quantity_words
 from bddtorque.compiler.verify import verify
 from bddtorque.independent.checker import check_bytes
 from bddtorque.model.model import from_bytes, load, to_bytes
-from bddtorque.plan.plan_data import plan_from_plain
+from bddtorque.plan.plan import plan_from_plain
 from bddtorque.plan.reference import run_plan
 from bddtorque.robots import load_robot
 from bddtorque.robots.robot_data import robot_from_plain, robot_to_plain

@@ -29,8 +29,6 @@ from bddtorque.dynamics.quantities.mass_matrix import upper_triangle
 from bddtorque.dynamics.run_time import RUN_TIME
 from bddtorque.model.model import from_bytes, to_bytes
 from bddtorque.model.provenance import of_robot
-from bddtorque.plan.float_plan import FloatPlan
-from bddtorque.plan.float_reference import run_float_plan
 from bddtorque.plan.reference import run_plan
 from bddtorque.robots.parts import Frame
 from bddtorque.robots.robot import Robot
@@ -77,7 +75,7 @@ def options_of(robot: Robot, quantity: str, given: tuple[str, ...], target: str)
     options: dict[str, Any] = {"quantity": quantity, "target": target, "bits": BITS[target]}
     if ACCURACY[target] != 1:
         options["accuracy"] = ACCURACY[target]
-    if slides := [joint.name for joint in robot.joints if not joint.revolute]:
+    if slides := [joint.name for joint in robot.joints if not joint.kind.turns]:
         options["position"] = dict.fromkeys(slides, (-0.3, 0.5))
     options |= {name: size for name, size in (("velocity", 1.5), ("acceleration", 4.0)) if name in record.ranges}
     if "torque" in record.ranges:
@@ -137,7 +135,7 @@ def state_outputs(
         case "computed_torque":
             error = at["q_desired"] - q
             for j, (joint, word) in enumerate(zip(robot.joints, formats.q, strict=True)):
-                if joint.revolute:  # the short way round
+                if joint.kind.turns:  # the short way round
                     apart = wrap(words[f"q_desired{j + 1}"][state] - words[f"q{j + 1}"][state], word.bits)
                     error[j] = apart * word.lsb * word.sign
             asked = at["qdd_desired"] + GAINS["kv"] * (at["qd_desired"] - at["qd"]) + GAINS["kp"] * error
@@ -192,8 +190,7 @@ def check_compiled(robot: Robot, quantity: str, at_run_time: tuple[str, ...], ta
     options = options_of(robot, quantity, at_run_time, target)
     model = bt.compile(robot, workers=1, cache=None, **options)
     words = random_words(model.formats, 60, seed)
-    run: Any = run_float_plan if isinstance(model.plan, FloatPlan) else run_plan
-    found = [np.broadcast_to(column, 60) for column in run(model.plan, model.tables, words)]
+    found = [np.broadcast_to(column, 60) for column in run_plan(model.plan, model.tables, words)]
     expected = by_pinocchio(robot, quantity, model.formats, words)
     scale = max(1.0, float(np.abs(expected).max()))
     outputs = zip(found, expected.T, model.formats.results.values(), model.certificate.outputs, strict=True)

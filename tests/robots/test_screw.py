@@ -19,8 +19,6 @@ from strategies import GEOMETRIES, random_robot
 import bddtorque as bt
 from bddtorque.base.errors import BddTorqueError
 from bddtorque.dynamics.tip import tip_jacobian, tip_pose
-from bddtorque.plan.float_plan import FloatPlan
-from bddtorque.plan.float_reference import run_float_plan
 from bddtorque.plan.reference import run_plan
 from bddtorque.robots.joint_kinds import Revolute, Screw, joint_kind
 from bddtorque.robots.parts import Joint, Link
@@ -194,8 +192,7 @@ def check_every_word(model: bt.Model, most: int = 1 << 17) -> None:
         ends = [(word.lowest, word.highest + 1) for word in own.values()]
         rows = np.stack([np.random.default_rng(0).integers(*each, most) for each in ends], axis=1)
     words = dict(zip(own, rows.T, strict=True))
-    run: Any = run_float_plan if isinstance(model.plan, FloatPlan) else run_plan
-    found = run(model.plan, model.tables, words)
+    found = run_plan(model.plan, model.tables, words)
     true = model.provenance.true_values(model.formats, words, model.plan.blocks)
     assert true is not None
     for word, each, value, bound in zip(
