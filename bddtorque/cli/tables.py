@@ -102,13 +102,13 @@ def compile_lines(model: Model, report: dict[str, Any]) -> list[tuple[str, str]]
 
 
 def _time_lines(model: Model, report: dict[str, Any]) -> list[tuple[str, str]]:
-    cold, cached = report["numba_seconds"], report["blocks_from_cache"]
+    cold, cached = report.get("numba_seconds", 0.0), report.get("blocks_from_cache", 0)
     start = (
         f"cold start: {cold:.1f} s of it for Numba's first compilation, which is kept"
         if cold > COLD
         else "warm start: nothing for Numba to compile"
     )
-    planning, ready = report["planning_seconds"], report["start_seconds"]
+    planning, ready = report["planning_seconds"], report.get("start_seconds", 0.0)
     kept = f"; {counted(cached, 'blocks')} from the cache" if cached else ""
     return [
         ("time", f"{report['seconds']:.2f} s ({planning:.2f} s planning), {ready:.2f} s to start; {start}"),

@@ -25,7 +25,8 @@ def prefix_of(robot: str, chosen: str | None = None) -> str:
     if chosen is not None:
         if not re.fullmatch(f"[A-Za-z][A-Za-z0-9_]{{0,{MAX_NAME - 1}}}", chosen):
             raise BddTorqueError(
-                f"name must be up to {MAX_NAME} letters, digits and underscores, a letter first, got {chosen!r:.60}"
+                f"name must be up to {MAX_NAME} letters, digits and underscores, a letter first, got {chosen!r:.60}",
+                option="name",
             )
         return chosen
     name = safe_name(robot).lower().strip("_")
