@@ -171,8 +171,8 @@ LAW = {"gains": {"kp": 100.0, "kv": 20.0}, "torque": "auto"}
     [
         ("mass_matrix", "integer", 12, {}),
         ("kinematics", "tables", 6, {}),
-        ("law", "integer", 12, LAW),  # an angle that wraps and is multiplied
-        pytest.param("law", "tables", 12, LAW, marks=LARGE),
+        ("computed_torque", "integer", 12, LAW),  # an angle that wraps and is multiplied
+        pytest.param("computed_torque", "tables", 12, LAW, marks=LARGE),
         pytest.param("gravity", "integer", 12, {"torque": "auto", "chip": "avr"}, marks=LARGE),
         pytest.param("bias", "integer", 16, {"torque": "auto", "chip": "cortex-m0"}, marks=LARGE),
         pytest.param("jacobian", "integer", 12, {"chip": "rv32imc"}, marks=LARGE),

@@ -95,11 +95,11 @@ def test_a_range_that_the_summands_do_not_show(function: Callable[..., Any]) -> 
 
 @pytest.mark.parametrize(
     ("quantity", "target"),
-    [("kinematics", "integer"), ("law", "float"), ("law", "integer"), ("law", "tables")],
+    [("kinematics", "integer"), ("computed_torque", "float"), ("computed_torque", "integer"), ("computed_torque", "tables")],
 )
 def test_other_quantities(quantity: str, target: str) -> None:
     """Outputs without any error, and sums of angles that are multiplied: the error of an angle in a control law."""
-    options = {"gains": {"kp": 100.0, "kv": 20.0}, "torque": "auto"} if quantity == "law" else {}
+    options = {"gains": {"kp": 100.0, "kv": 20.0}, "torque": "auto"} if quantity == "computed_torque" else {}
     bits = 9 if target != "tables" else 4
     model = bt.compile("planar2r", quantity=quantity, bits=bits, target=target, workers=1, cache=None, **options)
     bounds(prove_with_gappa(model))
