@@ -95,7 +95,12 @@ def test_a_range_that_the_summands_do_not_show(function: Callable[..., Any]) -> 
 
 @pytest.mark.parametrize(
     ("quantity", "target"),
-    [("kinematics", "integer"), ("computed_torque", "float"), ("computed_torque", "integer"), ("computed_torque", "tables")],
+    [
+        ("kinematics", "integer"),
+        ("computed_torque", "float"),
+        ("computed_torque", "integer"),
+        ("computed_torque", "tables"),
+    ],
 )
 def test_other_quantities(quantity: str, target: str) -> None:
     """Outputs without any error, and sums of angles that are multiplied: the error of an angle in a control law."""
