@@ -7,6 +7,7 @@ bound, and floats of which every operation rounds down, or up, as IEEE 754 allow
 import math
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from fractions import Fraction
 from types import SimpleNamespace
 from typing import Any
@@ -165,13 +166,11 @@ def composed(
     draft, _ = redraft(model)
     own = [BlockFacts(kind(fact.error), fact.low, fact.high) for fact in facts]
     with numbers(kind, 1 if kind is Fraction else room, monkeypatch):
-        if draft.plan.target == "float":
-            algebra = float_bound.FloatErrors(draft.plan, own)
-            algebra.precision = OtherPrecision(draft.plan.precision, kind)  # type: ignore[assignment]
-            monkeypatch.setattr(float_bound, "FloatErrors", lambda plan, facts: algebra)
-            return float_bound.compose_floats(draft.plan, own)
+        plan = draft.plan
+        if plan.precision is not None:
+            plan = replace(plan, precision=OtherPrecision(plan.precision, kind))  # type: ignore[arg-type]
         scales = {name: argument.scale for name, argument in draft.formats.arguments.items()}
-        return word_bound.compose(draft.plan, scales, own)
+        return word_bound.compose_bounds(plan, scales, own)
 
 
 def values_of(bound: OutputBound) -> dict[str, Any]:
