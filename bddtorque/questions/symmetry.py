@@ -29,7 +29,7 @@ from bddtorque.plan.wires import (
 )
 from bddtorque.questions.answers import Verdict
 from bddtorque.questions.enumeration import EASY_BITS, every_state, random_words
-from bddtorque.questions.subject_kinds import FloatSubject, Subject, Words, WordSubject
+from bddtorque.questions.subject_kinds import Subject, Words
 from bddtorque.questions.subjects import subject
 from bddtorque.words.integer_range import word_range
 
@@ -112,7 +112,8 @@ ODD_ANGLE = -2
 class _Parities(Algebra[int | None]):
     """The parity of words when some inputs change their sign; None where the plan proves none.
 
-    Roundings keep what is even; they spoil what is odd, because halves go up on both sides.
+    Roundings keep what is even; those of integers spoil what is odd, because halves go up on both sides, and those of
+    floats keep it, because they are alike on both sides of zero.
     """
 
     def __init__(self, asked: Subject, names: Sequence[str]) -> None:
@@ -147,10 +148,6 @@ class _Parities(Algebra[int | None]):
     def rounded(self, exact: int | None, wire: Product | Sum | Output) -> int | None:
         return None if exact == ODD and wire.shift else exact
 
-
-class _FloatParities(_Parities):
-    """The same in floats, whose roundings keep what is odd too: they are alike on both sides of zero."""
-
     def number(self, wire: Number, word: int | None) -> int | None:
         return None if word == ODD_ANGLE else word
 
@@ -180,12 +177,8 @@ def _product(left: int | None, right: int | None) -> int | None:
 def parity_of(asked: Subject, names: Sequence[str]) -> int | None:
     """Return the parity of a subject's word when some words change their sign, as far as the plan proves it."""
     output = asked.output
-    if isinstance(asked, WordSubject):
-        algebra = _Parities(asked, names)
-        found = asked.output.evaluate(algebra, asked.plan.evaluate(algebra))
-    else:
-        assert isinstance(asked, FloatSubject)
-        found = asked.plan.evaluate(_FloatParities(asked, names))[asked.plan.outputs[0].wire]
+    algebra = _Parities(asked, names)
+    found = output.evaluate(algebra, asked.plan.evaluate(algebra))
     clamped = output.low != -output.high and asked.kind == "output"  # −2048 to 2047: no mirror
     return None if found == ODD and clamped else found
 
