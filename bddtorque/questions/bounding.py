@@ -17,7 +17,7 @@ from bddtorque.proof.saturation import word_steps
 from bddtorque.questions.enumeration import random_words
 from bddtorque.questions.float_ranges import FloatRanges
 from bddtorque.questions.search_work import Work
-from bddtorque.questions.subject_kinds import FloatSubject, Integers, State, Subject, WordSubject
+from bddtorque.questions.subject_kinds import Integers, State, Subject
 from bddtorque.questions.wire_ranges import Ranges, check_words
 
 Floats = npt.NDArray[np.float64]
@@ -116,10 +116,7 @@ def boxes_looked_at(count: int) -> str:
 
 def ranges_of(subject: Subject) -> BoxRanges:
     """Return what bounds the sum of a subject over boxes."""
-    if isinstance(subject, WordSubject):
-        return Ranges(subject.plan, subject.tables)
-    assert isinstance(subject, FloatSubject)
-    return FloatRanges(subject.plan, subject.tables)
+    return (FloatRanges if subject.plan.in_floats else Ranges)(subject.plan, subject.tables)
 
 
 def largest_sum(subject: Subject, direction: int, work: Work) -> Bracket:
@@ -206,7 +203,7 @@ def influence_of(subject: Subject) -> Floats:
     """
     here = random_words(subject.inputs, 2 * SEEN, subject.within)
     first, other = ({name: words[half] for name, words in here.items()} for half in (slice(SEEN), slice(SEEN, None)))
-    if isinstance(subject, WordSubject):
+    if not subject.plan.in_floats:
         check_words(subject.plan, run_wires(subject.plan, subject.tables, first))
     at = subject.total(first)
     moved = [np.abs((subject.total({**first, name: other[name]}) - at).astype(np.float64)).max() for name in first]

@@ -22,7 +22,7 @@ from bddtorque.questions.enumeration import EASY_BITS, MAX_BITS, runs
 from bddtorque.questions.groups import Group
 from bddtorque.questions.search_work import Work
 from bddtorque.questions.separation import Separation, separated
-from bddtorque.questions.subject_kinds import Integers, Subject, WordSubject
+from bddtorque.questions.subject_kinds import Integers, Subject
 
 FIRST_LOOK = 1 / 64
 """Share of the work for a first look at some boxes."""
@@ -66,7 +66,7 @@ def _count(subject: Subject, threshold: int, work: Work) -> Counts:
         return easy
     found = easy
     with work.interruptible():
-        parted = separated(subject, work) if isinstance(subject, WordSubject) else None
+        parted = None if subject.plan.in_floats else separated(subject, work)
         own = None if parted is None else _by_groups(parted, threshold, work)
         if parted is not None and own is not None:
             found = own.times(parted.subject.unread // subject.unread)

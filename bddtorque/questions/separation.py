@@ -28,7 +28,7 @@ from bddtorque.questions.convolving import distinct
 from bddtorque.questions.enumeration import Piece, pieces
 from bddtorque.questions.groups import Group
 from bddtorque.questions.search_work import Work
-from bddtorque.questions.subject_kinds import Integers, WordSubject
+from bddtorque.questions.subject_kinds import Integers, Subject
 from bddtorque.questions.subjects import sliced, unclamped
 
 MAX_HELD_BITS = 16
@@ -63,7 +63,7 @@ class Separation:
         What is fixed of the sum by them: its constant, and summands of held words alone, (states,).
     """
 
-    subject: WordSubject
+    subject: Subject
     names: tuple[str, ...]
     groups: tuple[Group, ...]
     read: dict[str, Integers]
@@ -78,7 +78,7 @@ class Separation:
         return low, high
 
 
-def separated(subject: WordSubject, work: Work) -> Separation | None:
+def separated(subject: Subject, work: Work) -> Separation | None:
     """Return a subject's sum as a sum of groups, or None where no few words separate it, or that is too much work."""
     subject = flattened(freed(subject))
     names = _held_words(subject, work.left * SEPARATING / TUPLE_STEPS)
@@ -115,7 +115,7 @@ def supports(plan: Plan) -> list[int]:
     return found
 
 
-def freed(subject: WordSubject) -> WordSubject:
+def freed(subject: Subject) -> Subject:
     """Return the subject with angle sums as inputs where they are the only reader of one of their words."""
     plan = subject.plan
     readers: list[list[int]] = [[] for _ in plan.wires]
@@ -139,7 +139,7 @@ def freed(subject: WordSubject) -> WordSubject:
     return _with_plan(subject, sliced(plan, subject.output, given))
 
 
-def flattened(subject: WordSubject) -> WordSubject:
+def flattened(subject: Subject) -> Subject:
     """Return the subject with sums that are not rounded taken apart into their summands."""
     plan, output = subject.plan, subject.output
     factors: dict[int, int] = {}
@@ -157,13 +157,13 @@ def flattened(subject: WordSubject) -> WordSubject:
     return _with_plan(subject, sliced(plan, replace(output, parts=parts, constant=constant)))
 
 
-def _with_plan(subject: WordSubject, plan: Plan) -> WordSubject:
+def _with_plan(subject: Subject, plan: Plan) -> Subject:
     """Return the subject with a plan that reads fewer words: those left out are free, and multiply what is counted."""
     made = replace(subject, plan=plan)
     return replace(made, unread=subject.unread * subject.read_states // made.read_states)
 
 
-def _components(subject: WordSubject, support: Sequence[int], mask: int) -> list[tuple[int, list[tuple[int, int]]]]:
+def _components(subject: Subject, support: Sequence[int], mask: int) -> list[tuple[int, list[tuple[int, int]]]]:
     """Return the groups of summands, each with the inputs that it depends on besides the held ones."""
     groups: list[tuple[int, list[tuple[int, int]]]] = []
     for part in subject.output.parts:
@@ -176,7 +176,7 @@ def _components(subject: WordSubject, support: Sequence[int], mask: int) -> list
     return groups
 
 
-def _held_words(subject: WordSubject, most_states: float) -> tuple[str, ...] | None:
+def _held_words(subject: Subject, most_states: float) -> tuple[str, ...] | None:
     """Return the words to hold still that leave the least to do, or None if none are few enough.
 
     All groups together have at most `most_states`: each is run once.
@@ -202,7 +202,7 @@ def _held_words(subject: WordSubject, most_states: float) -> tuple[str, ...] | N
 
 
 def _group(
-    subject: WordSubject, support: Sequence[int], mask: int, own: int, parts: list[tuple[int, int]]
+    subject: Subject, support: Sequence[int], mask: int, own: int, parts: list[tuple[int, int]]
 ) -> tuple[Group, set[int]]:
     """Return a group, and the wires of held words that it reads."""
     plan = subject.plan
@@ -231,7 +231,7 @@ def _name(wire: int) -> str:
 
 
 def _tuples(
-    subject: WordSubject, own: int, meeting: Sequence[int], inner: Sequence[tuple[int, int]]
+    subject: Subject, own: int, meeting: Sequence[int], inner: Sequence[tuple[int, int]]
 ) -> tuple[dict[str, Integers], Integers, Integers]:
     """Return the distinct tuples of some words over a group's states, the sum of others, and how many give each."""
     columns: list[Integers] = []
@@ -245,7 +245,7 @@ def _tuples(
 
 
 def _held_states(
-    subject: WordSubject, names: tuple[str, ...], wanted: Sequence[int], fixed: Sequence[tuple[int, int]]
+    subject: Subject, names: tuple[str, ...], wanted: Sequence[int], fixed: Sequence[tuple[int, int]]
 ) -> tuple[dict[str, Integers], Integers]:
     """Return the words that groups read of all values of the held words, and what these fix of the sum."""
     (piece,) = pieces([wire for wire in subject.inputs if wire.name in names], MAX_HELD_BITS, subject.within)
@@ -254,7 +254,7 @@ def _held_states(
 
 
 def _columns(
-    subject: WordSubject, piece: Piece, wires: Sequence[int], summands: Sequence[tuple[int, int]], constant: int
+    subject: Subject, piece: Piece, wires: Sequence[int], summands: Sequence[tuple[int, int]], constant: int
 ) -> list[Integers]:
     """Return some words, and last a sum of others, in all states of a piece, (states,) each."""
     whole = sliced(subject.plan, unclamped("columns", (*((wire, 1) for wire in wires), *summands)))

@@ -1,4 +1,4 @@
-"""What a question is about, as a function of words: by a plan in words, or by one in floats.
+"""What a question is about, as a function of words by a plan of one output.
 
 A `Subject` holds the wires that its one output needs and no others, so that every way to an answer (diagrams,
 enumeration, conditioning, branch and bound) sees the same thing: whole numbers in, one whole number out.
@@ -43,9 +43,10 @@ FUSED_STEPS = 3.0
 
 @dataclass(frozen=True)
 class Subject:
-    """One function from words to a word: a `WordSubject` or a `FloatSubject`.
+    """One function from words to a word.
 
-    It has a sum for every state, a whole number, which is rounded and clamped to its word.
+    It has a sum for every state, a whole number, which is rounded and clamped to its word. Sums of a plan in words are
+    exact, and rounded by a shift; those of a plan in floats are the floats, rounded to whole numbers.
 
     Attributes
     ----------
@@ -69,6 +70,10 @@ class Subject:
         States of the input words of the whole that this output does not depend on: counts are multiplied.
     place
         The output, from 0, that it is or belongs to; the wire or the block otherwise.
+    motions
+        Of a term, what its coefficients are multiplied with: ``("qd1", "qd2")``, ``("qdd1",)``, ``()``.
+    torque
+        Of a term, the format of the torque that it belongs to, and whose units errors are stated in.
     within
         Words that some inputs are held to, by name.
     """
@@ -83,6 +88,8 @@ class Subject:
     formats: Mapping[str, Format]
     unread: int
     place: int
+    motions: tuple[tuple[str, ...], ...] = ()
+    torque: Format | None = None
     within: Within = field(default_factory=dict, kw_only=True)
 
     @property
@@ -118,8 +125,9 @@ class Subject:
 
     @property
     def lsb(self) -> float:
-        """The value of one unit of the word that errors are stated in."""
-        return float(self.output.lsb) if self.word is None else self.word.lsb
+        """The value of one unit of the word that errors are stated in: of a term, that of its torque."""
+        word = self.torque or self.word
+        return float(self.output.lsb) if word is None else word.lsb
 
     @property
     def names(self) -> list[str]:
@@ -134,30 +142,42 @@ class Subject:
     @property
     def rising(self) -> bool:
         """Whether the value rises with the word."""
-        return self.word is None or self.word.sign > 0
+        word = self.torque or self.word
+        return word is None or word.sign > 0
 
     @property
     def steps(self) -> float:
         """Steps of the sum of one state where all states are run along axes."""
-        raise NotImplementedError
+        if self.plan.in_floats:
+            return 1 + FUSED_STEPS * self.plan.counts()["fused"]
+        return 1 + len(self.output.parts) / PARTS_A_STEP
 
     def value(self, word: int) -> float | None:
         """Return what an output word stands for, in `unit`; None where it has no unit."""
         if self.word is not None:
             return float(self.word.dequantise(word))
-        return float(self.output.lsb * word) if self.unit else None
+        if self.torque is None:
+            return float(self.output.lsb * word) if self.unit else None
+        # words count from the centre of the torque's range, which no motion has a part in: it belongs to what stands
+        own = () in self.motions
+        centre, offset = (Fraction(each) if own else 0 for each in (self.torque.centre, self.torque.offset))
+        return float(self.torque.sign * (self.output.lsb * word + centre) + offset)
 
     def total(self, inputs: Mapping[str, Any]) -> Integers:
         """Return the sums before they are clamped, for input words of shapes that go together."""
-        raise NotImplementedError
+        if self.plan.in_floats:
+            return run_unclamped(self.plan, self.tables, inputs, [0])[0]
+        start = np.zeros(np.broadcast_shapes(*map(np.shape, inputs.values())), dtype=np.int64)
+        total: Integers = start + run_sum(self.output, run_wires(self.plan, self.tables, inputs))
+        return total
 
     def sums(self, states: Integers) -> Integers:
         """Return the sums (N,) of states (N, inputs)."""
         return np.broadcast_to(self.total(dict(zip(self.names, self.wrapped(states).T, strict=True))), len(states))
 
     def unclamped(self, total: Any) -> Any:
-        """Return the words of sums before they are clamped."""
-        return total
+        """Return the words of sums before they are clamped: of a plan in words, rounded by the shift."""
+        return total if self.plan.in_floats else half_up_shift(total, self.output.shift)
 
     def rounded(self, total: Any) -> Any:
         """Return the words of sums."""
@@ -165,78 +185,4 @@ class Subject:
 
     def least_total(self, word: int) -> int:
         """Return the least sum whose word, before it is clamped, is at least `word`."""
-        return word
-
-
-@dataclass(frozen=True)
-class WordSubject(Subject):
-    """One function by a plan in words; its sums are exact, and rounded by a shift.
-
-    Attributes
-    ----------
-    motions
-        Of a term, what its coefficients are multiplied with: ``("qd1", "qd2")``, ``("qdd1",)``, ``()``.
-    torque
-        Of a term, the format of the torque that it belongs to, and whose units errors are stated in.
-    """
-
-    plan: Plan
-    motions: tuple[tuple[str, ...], ...] = ()
-    torque: Format | None = None
-
-    @property
-    def output(self) -> Output:
-        """The one output."""
-        return self.plan.outputs[0]
-
-    @property
-    def lsb(self) -> float:
-        """The value of one unit of the word that errors are stated in: of a term, that of its torque."""
-        return super().lsb if self.torque is None else self.torque.lsb
-
-    @property
-    def rising(self) -> bool:
-        """Whether the value rises with the word."""
-        return super().rising if self.torque is None else self.torque.sign > 0
-
-    @property
-    def steps(self) -> float:
-        """Steps of the sum of one state where all states are run along axes."""
-        return 1 + len(self.output.parts) / PARTS_A_STEP
-
-    def value(self, word: int) -> float | None:
-        """Return what an output word stands for, in `unit`; None where it has no unit."""
-        if self.torque is None:
-            return super().value(word)
-        # words count from the centre of the torque's range, which no motion has a part in: it belongs to what stands
-        own = () in self.motions
-        centre, offset = (Fraction(each) if own else 0 for each in (self.torque.centre, self.torque.offset))
-        return float(self.torque.sign * (self.output.lsb * word + centre) + offset)
-
-    def total(self, inputs: Mapping[str, Any]) -> Integers:
-        """Return the exact sums before they are rounded, for input words of shapes that go together."""
-        start = np.zeros(np.broadcast_shapes(*map(np.shape, inputs.values())), dtype=np.int64)
-        total: Integers = start + run_sum(self.output, run_wires(self.plan, self.tables, inputs))
-        return total
-
-    def unclamped(self, total: Any) -> Any:
-        """Return the words of sums before they are clamped: rounded by the shift."""
-        return half_up_shift(total, self.output.shift)
-
-    def least_total(self, word: int) -> int:
-        """Return the least sum whose word, before it is clamped, is at least `word`."""
-        return (word << self.output.shift) - ((1 << self.output.shift) >> 1)
-
-
-@dataclass(frozen=True)
-class FloatSubject(Subject):
-    """One output of a plan in floats; its sums are the floats, rounded to whole numbers."""
-
-    @property
-    def steps(self) -> float:
-        """Steps of the sum of one state where all states are run along axes."""
-        return 1 + FUSED_STEPS * self.plan.counts()["fused"]
-
-    def total(self, inputs: Mapping[str, Any]) -> Integers:
-        """Return the words before they are clamped, for input words of shapes that go together."""
-        return run_unclamped(self.plan, self.tables, inputs, [0])[0]
+        return word if self.plan.in_floats else (word << self.output.shift) - ((1 << self.output.shift) >> 1)

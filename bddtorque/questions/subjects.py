@@ -14,7 +14,7 @@ from bddtorque.model.model import Model
 from bddtorque.plan.blocks import RealBlock
 from bddtorque.plan.plan import Plan
 from bddtorque.plan.wires import Input, Lookup, Output, Wire
-from bddtorque.questions.subject_kinds import FloatSubject, Subject, Within, WordSubject
+from bddtorque.questions.subject_kinds import Subject, Within
 from bddtorque.sweeps.term_errors import term_summands
 
 INSIDE, TERM = r"([wb])([0-9]{1,9})", r"[JCGF][0-9][0-9_]*(\+.*)?"
@@ -77,14 +77,14 @@ def _named(model: Model, name: str, within: Within | None = None) -> Subject:
     raise BddTorqueError(f"ask: unknown name {name!r:.40}{hint}")
 
 
-def _numbered(model: Model, plan: Plan, name: str, kind: str, place: int) -> WordSubject:
+def _numbered(model: Model, plan: Plan, name: str, kind: str, place: int) -> Subject:
     what, count = ("words", len(plan.wires)) if kind == "w" else ("blocks", len(plan.blocks))
     if place >= count:
         raise BddTorqueError(f"ask: the {what} of this model are {kind}0 to {kind}{count - 1}, got {name}")
     return _word(model, place) if kind == "w" else _block(model, place)
 
 
-def _output(model: Model, place: int, conditions: Within | None = None) -> WordSubject | FloatSubject:
+def _output(model: Model, place: int, conditions: Within | None = None) -> Subject:
     whole, formats, within = model.plan, model.formats.words, conditions or {}
     title, word = list(model.formats.results.items())[place]
     title = f"torque of {title}" if whole.outputs[place].name.startswith("tau") and _is_joint(model, title) else title
@@ -95,8 +95,7 @@ def _output(model: Model, place: int, conditions: Within | None = None) -> WordS
         return math.prod(last - first + 1 for first, last in ends)
 
     plan = sliced(whole, whole.outputs[place])
-    kind: type[WordSubject | FloatSubject] = FloatSubject if whole.in_floats else WordSubject
-    return kind(
+    return Subject(
         plan.outputs[0].name, title, "output", plan, model.tables, word, word.unit, formats, unread(plan), place,
         within=within,
     )  # fmt: skip
@@ -111,16 +110,16 @@ def unclamped(name: str, parts: tuple[tuple[int, int], ...], constant: int = 0, 
     return Output(name, parts, constant, Fraction(0), 0, -UNBOUNDED, UNBOUNDED, lsb)
 
 
-def _word(model: Model, place: int) -> WordSubject:
+def _word(model: Model, place: int) -> Subject:
     whole = model.plan
     wire = whole.wires[place]
     name = f"w{place}"
     plan = sliced(whole, unclamped(name, ((place, 1),)))
     title = f"{wire.kind.replace('_', ' ')} {wire.name}"
-    return WordSubject(name, title, "word", plan, model.tables, None, "", model.formats.words, 1, place)
+    return Subject(name, title, "word", plan, model.tables, None, "", model.formats.words, 1, place)
 
 
-def _block(model: Model, place: int) -> WordSubject:
+def _block(model: Model, place: int) -> Subject:
     block = model.plan.blocks[place]
     name = f"b{place}"
     kinds = [argument.kind for argument in getattr(block, "arguments", ())] or ["word"] * len(block.input_widths)
@@ -130,10 +129,10 @@ def _block(model: Model, place: int) -> WordSubject:
     plan = replace(model.plan, wires=wires, outputs=(unclamped(name, ((len(inputs), 1),), 0, lsb),))
     widths = "+".join(map(str, block.input_widths))
     title = f"{block.kind} block of {widths} bits"
-    return WordSubject(name, title, "block", plan, model.tables, None, "", {}, 1, place)
+    return Subject(name, title, "block", plan, model.tables, None, "", {}, 1, place)
 
 
-def _terms(model: Model) -> dict[str, WordSubject]:
+def _terms(model: Model) -> dict[str, Subject]:
     """Return the terms of all torques by name, of a model of the source `terms`; none of any other."""
     if not applies(model, "terms of torques"):
         return {}
@@ -142,7 +141,7 @@ def _terms(model: Model) -> dict[str, WordSubject]:
     for term in term_summands(model):
         output, word = plan.outputs[term.torque], model.formats.tau[term.torque]
         whole = unclamped(term.name, term.parts, term.constant, output.lsb / (1 << output.shift))
-        found[term.name] = WordSubject(
+        found[term.name] = Subject(
             term.name, f"term of {output.name}", "term", sliced(plan, whole), model.tables, None, word.unit,
             model.formats.words, 1, term.torque, term.motions, word,
         )  # fmt: skip

@@ -18,7 +18,7 @@ from bddtorque.questions.answers import LargestError
 from bddtorque.questions.conditions import Conditions, said, state_units, state_values, words_within
 from bddtorque.questions.enumeration import Piece, pieces, random_words, states_of
 from bddtorque.questions.search_work import WORK, Work, work_of
-from bddtorque.questions.subject_kinds import Integers, State, Subject, Within, Words, WordSubject
+from bddtorque.questions.subject_kinds import Integers, State, Subject, Within, Words
 from bddtorque.questions.subjects import subject
 from bddtorque.questions.truths import in_units, true_output, true_terms
 from bddtorque.questions.values import check_witness
@@ -76,7 +76,6 @@ def _found(model: Model, asked: Subject, of: str, work: Work, within: Within) ->
         case "block":
             return _of_block(model, asked)
         case "term":
-            assert isinstance(asked, WordSubject)
             return _of_term(model, asked, work, within)
         case "output":
             return _of_output(model, asked, work, within)
@@ -107,7 +106,7 @@ def _block_truth(block: FunctionBlock | LawBlock | ProductBlock | SquareBlock, w
     return block.units(list(words.values()))
 
 
-def _of_term(model: Model, asked: WordSubject, work: Work, within: Within) -> LargestError:
+def _of_term(model: Model, asked: Subject, work: Work, within: Within) -> LargestError:
     """Compare a term on all states that it depends on, positions and its own motions, or on some of them."""
     output, word = model.plan.outputs[asked.place], model.formats.tau[asked.place]
     read = set(asked.names) | {name for motion in asked.motions for name in motion}
@@ -135,7 +134,7 @@ def _of_term(model: Model, asked: WordSubject, work: Work, within: Within) -> La
     return replace(found, way="states and plan", detail=detail, bound=bound, stopped=work.stopped or "work")
 
 
-def _term_bound(model: Model, asked: WordSubject) -> float:
+def _term_bound(model: Model, asked: Subject) -> float:
     """Return a bound of a term's error, in units: its own words', and all that the whole torque errs besides.
 
     Factors rounded to whole numbers, terms left out and float arithmetic are known of the whole torque only, each as a

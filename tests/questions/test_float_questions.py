@@ -34,7 +34,7 @@ from bddtorque.questions.counting import _in_boxes
 from bddtorque.questions.enumeration import every_state
 from bddtorque.questions.enumeration import random_words as random_states
 from bddtorque.questions.float_ranges import FloatRanges, FloatSpan
-from bddtorque.questions.subject_kinds import FloatSubject
+from bddtorque.questions.subject_kinds import Subject
 from bddtorque.words.ieee import SINGLE
 
 
@@ -63,7 +63,7 @@ MODELS = {
 }
 
 
-def boxes(asked: FloatSubject, count: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+def boxes(asked: Subject, count: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
     """Return the ends of random boxes, (count, inputs) each; the first are of one state each."""
     lows, highs = [], []
     for wire in asked.inputs:
