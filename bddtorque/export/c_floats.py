@@ -10,7 +10,7 @@ import math
 
 from bddtorque.export.c_text import real
 from bddtorque.model.model import Model
-from bddtorque.words.formats import LARGEST_TURNS, TURN, TURN_REST, Format
+from bddtorque.words.formats import MAX_TURNS, TURN, TURN_REST, Format
 
 SPLIT = 2.0**23
 """The first half of the turn is a multiple of 2^-23, of 26 bits."""
@@ -129,7 +129,7 @@ def floats_text(model: Model, prefix: str, kind: str) -> str:
         for quantity in ("q", "qd", "qdd", "tau")
     )
     constants = {"TURN": TURN, "TURN_HIGH": TURN_HIGH, "TURN_LOW": TURN_LOW, "TURN_REST": TURN_REST}
-    constants["MOST_ANGLE"] = LARGEST_TURNS * TURN
+    constants["MOST_ANGLE"] = MAX_TURNS * TURN
     defined = "\n".join(f"#define {name} {real(value)}" for name, value in constants.items())
     return f"""\
 /* {prefix}_float.c: see {prefix}.h; written by bddtorque. To get the very words of bddtorque, compile it without

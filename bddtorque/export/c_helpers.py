@@ -153,15 +153,15 @@ def used_helpers(text: str, interface: Interface) -> str:
     return "\n".join([INLINE, *(helpers[name] for name in helpers if name in called)]) if called else ""
 
 
-def limbs_function(block: int, limb_bits: int, index: str) -> str:
+def limbs_function(block: int, piece_bits: int, index: str) -> str:
     """Return the function that puts a product together, modulo 2^64, from a table of products of unsigned limbs.
 
     Magnitudes, piece by piece, then the sign (see `plan.plan.Product`). As many limbs are taken as the words can need,
     so that every state takes the same steps.
     """
-    mask = f"UINT64_C({(1 << limb_bits) - 1})"
+    mask = f"UINT64_C({(1 << piece_bits) - 1})"
     return f"""\
-/* left times right, modulo 2^64, in limbs of {limb_bits} bits: as many of each as its word can have. */
+/* left times right, modulo 2^64, in limbs of {piece_bits} bits: as many of each as its word can have. */
 static uint64_t limbs_{block}(int64_t left, uint32_t lefts, int64_t right, uint32_t rights)
 {{
     const uint64_t a = (left < 0) ? (~(uint64_t)left + UINT64_C(1)) : (uint64_t)left;
@@ -172,8 +172,8 @@ static uint64_t limbs_{block}(int64_t left, uint32_t lefts, int64_t right, uint3
 
     for (i = 0u; i < lefts; i++) {{
         for (j = 0u; j < rights; j++) {{
-            const uint32_t left_place = {limb_bits}u * i;
-            const uint32_t right_place = {limb_bits}u * j;
+            const uint32_t left_place = {piece_bits}u * i;
+            const uint32_t right_place = {piece_bits}u * j;
             const uint32_t place = left_place + right_place;
             const uint64_t high = (a >> left_place) & {mask};
             const uint64_t low = (b >> right_place) & {mask};
