@@ -125,7 +125,7 @@ def test_no_state_within_the_limits_needs_more(robot: Robot, seed: int, boxes: b
     nothing = Parts(*[0.5] * 7)
     outputs = [ProvedBound(joint.name, "N·m", 1.0, nothing, -1e9, 1e9, "not excluded") for joint in robot.joints]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(torque_extents, "MOST_JOINTS_IN_TERMS", 6 if boxes else 0)
+        patch.setattr(torque_extents, "MAX_JOINTS_IN_TERMS", 6 if boxes else 0)
         ranges = torque_ranges(robot, formats, outputs)
     limited = any(limit_run(word) for word in words.values())
     for inside in (False, True) if limited else (False,):

@@ -24,7 +24,7 @@ from bddtorque.assurance.word_lemmas import WordLemmas
 from bddtorque.base.archive import read_file
 from bddtorque.base.errors import BddTorqueError, one_line
 from bddtorque.base.workers import NoProgress, Progress, step
-from bddtorque.compiler.draft import Draft, certify, within_floats
+from bddtorque.compiler.draft import PlanDraft, certify, within_floats
 from bddtorque.compiler.verify import Check, redraft, wrongly_stated
 from bddtorque.model.model import Model, from_bytes
 from bddtorque.plan.blocks import GivenBlock
@@ -169,7 +169,7 @@ def _compared(model: Model) -> str:
     return "; ".join(said) or "none"
 
 
-def _certificate_check(model: Model, draft: Draft, facts: list[BlockFacts]) -> Check:
+def _certificate_check(model: Model, draft: PlanDraft, facts: list[BlockFacts]) -> Check:
     """Compare the certificate with the one that plan and tables give; Gappa's bound comes in addition."""
     try:
         with within_floats(model.provenance.kind, model.name):
@@ -202,7 +202,7 @@ def _difference(name: str, right: Any, found: Any) -> str:
     return f"{name} must be {right!r:.80}, got {found!r:.80}"
 
 
-def _lemmas(draft: Draft, facts: list[BlockFacts], prover: Prover) -> FloatLemmas | WordLemmas:
+def _lemmas(draft: PlanDraft, facts: list[BlockFacts], prover: Prover) -> FloatLemmas | WordLemmas:
     plan = draft.plan
     if not plan.in_floats:
         return WordLemmas(plan, facts, prover)
@@ -210,7 +210,7 @@ def _lemmas(draft: Draft, facts: list[BlockFacts], prover: Prover) -> FloatLemma
     return FloatLemmas(plan, facts, prover)
 
 
-def _bounds(found: list[Ends], draft: Draft, model: Model) -> tuple[GappaBound, ...]:
+def _bounds(found: list[Ends], draft: PlanDraft, model: Model) -> tuple[GappaBound, ...]:
     return tuple(
         GappaBound(
             output.name,

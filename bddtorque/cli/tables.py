@@ -270,7 +270,7 @@ def constant_sequence(model: Model, choices: list[FormChoice]) -> tuple[bool, st
     varying = sorted({choice.form.name for choice in choices if not choice.form.constant})
     if varying:
         return False, f"walks of form {', '.join(varying)} end sooner for some words"
-    apart = sum(isinstance(wire, Product) and wire.way == "partial" for wire in model.plan.wires)
+    apart = sum(isinstance(wire, Product) and wire.method == "partial" for wire in model.plan.wires)
     if apart:
         taken = f"{counted(apart, 'products')} {'is' if apart == 1 else 'are'} taken apart"
         return False, f"{taken} into as many partial products as the words at hand need"

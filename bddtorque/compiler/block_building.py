@@ -28,7 +28,7 @@ SECONDS_PER_BLOCK, SECONDS_PER_ROW = 0.05, 3e-6
 
 @dataclass(frozen=True)
 class Blocks:
-    """What was made of the blocks of a plan: a table, a diagram and proved facts each; who built them, and notes."""
+    """Blocks of a plan, made: a table, a diagram and proved facts each; who built them, and notes."""
 
     tables: tuple[Table, ...]
     diagrams: tuple[Diagram, ...]

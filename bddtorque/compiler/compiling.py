@@ -15,7 +15,7 @@ from bddtorque.base.caching import Cache, cache_named
 from bddtorque.base.processors import usable_processors
 from bddtorque.base.workers import NoProgress, Progress, Workers, step
 from bddtorque.compiler.block_building import build_blocks, check_memory
-from bddtorque.compiler.draft import Draft, certify, check_accuracy, within_floats
+from bddtorque.compiler.draft import PlanDraft, certify, check_accuracy, within_floats
 from bddtorque.compiler.pinning import check_pinned, load_plan
 from bddtorque.compiler.robot_draft import draft_of_robot
 from bddtorque.compiler.torque_ranges import range_notes
@@ -93,7 +93,7 @@ def compile(
 
 
 def finish_model(
-    draft: Draft,
+    draft: PlanDraft,
     team: Workers | None = None,
     started: float | None = None,
     notes: Sequence[str] = (),
@@ -140,7 +140,7 @@ def finish_model(
     return Model(draft.formats, draft.provenance, draft.plan, blocks.tables, blocks.diagrams, certificate, report)
 
 
-def _dust_notes(draft: Draft) -> list[str]:
+def _dust_notes(draft: PlanDraft) -> list[str]:
     """Return what a plan in floats leaves out."""
     if not draft.dust:
         return []

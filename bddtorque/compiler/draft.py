@@ -1,4 +1,4 @@
-"""`Draft`: a plan before its tables are made; and the certificate, once they are."""
+"""`PlanDraft`: a plan before its tables are made; and the certificate, once they are."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from bddtorque.plan.plan import Plan
 from bddtorque.plan.table import Table
 from bddtorque.proof.certificate import Certificate
 from bddtorque.proof.proved_bound import ROBOT, Parts, ProvedBound
-from bddtorque.proof.saturation import Verdict, Witness, judge, judge_words
+from bddtorque.proof.saturation import Verdict, Witness, prove_saturation, prove_word_saturation
 from bddtorque.targets.builder import OutputFormat
 from bddtorque.words.bounded import ROUND_UP, Interval
 from bddtorque.words.formats import Format
@@ -31,7 +31,7 @@ REACH_SLACK = 1e-12
 
 
 @dataclass(frozen=True)
-class Draft:
+class PlanDraft:
     """A plan, before its tables are made, and all that its proof needs besides them."""
 
     formats: Interface  # the words
@@ -81,7 +81,7 @@ def within_floats(kind: str, name: str) -> Iterator[None]:
         ) from None
 
 
-def certify(draft: Draft, facts: Sequence[BlockFacts], tables: Sequence[Table]) -> Certificate:
+def certify(draft: PlanDraft, facts: Sequence[BlockFacts], tables: Sequence[Table]) -> Certificate:
     """Return what the proved errors of the blocks amount to, output by output."""
     bounds = _within_truth(draft, draft.bounds(facts))
     parts = []
@@ -105,7 +105,7 @@ def certify(draft: Draft, facts: Sequence[BlockFacts], tables: Sequence[Table]) 
     return certificate_of(tuple(proved), draft.formats, draft.provenance)
 
 
-def _within_truth(draft: Draft, bounds: list[OutputBound]) -> list[OutputBound]:
+def _within_truth(draft: PlanDraft, bounds: list[OutputBound]) -> list[OutputBound]:
     """Return the bounds with their reach cut down to that of the true outputs, which they are close to."""
     if not draft.ranges:
         return bounds
@@ -132,14 +132,14 @@ def check_accuracy(provenance: Provenance, certificate: Certificate) -> None:
 
 
 def _verdicts(
-    draft: Draft, bounds: Sequence[OutputBound], errors: Sequence[float], tables: Sequence[Table]
+    draft: PlanDraft, bounds: Sequence[OutputBound], errors: Sequence[float], tables: Sequence[Table]
 ) -> Sequence[Verdict]:
     """Return whether each output can leave its range, and input words for which it does."""
     formats, provenance, plan = draft.formats, draft.provenance, draft.plan
     reach = [(bound.low, bound.high) for bound in bounds]
     if provenance.is_torque:
         robot, _ = provenance.require_robot()
-        return judge(robot, formats, plan, tables, reach, errors)
+        return prove_saturation(robot, formats, plan, tables, reach, errors)
     if provenance.robot is not None:
         outputs = list(formats.results.values())
 
@@ -148,7 +148,7 @@ def _verdicts(
             assert true is not None  # a robot's are known
             return outputs[place].units(true[:, place])  # type: ignore[no-any-return]
 
-        return judge_words(formats, plan, tables, reach, units)
+        return prove_word_saturation(formats, plan, tables, reach, units)
     output = plan.outputs[0]
     if math.floor(bounds[0].low + 0.5) >= output.low and math.floor(bounds[0].high + 0.5) <= output.high:
         return [("cannot", None, reach[0])]

@@ -12,7 +12,7 @@ from bddtorque.base.plain import choice
 from bddtorque.base.sizes import parse_size
 from bddtorque.base.workers import Workers
 from bddtorque.compiler.compiling import finish_model
-from bddtorque.compiler.draft import Draft
+from bddtorque.compiler.draft import PlanDraft
 from bddtorque.compiler.function_draft import (
     BLOCK_BITS,
     Request,
@@ -124,7 +124,7 @@ def compile_function(
     return finish_model(draft, team, started, notes, engine=engine, memory=allowed)
 
 
-def _draft(function: Any, request: Request, trace: str) -> tuple[Draft, list[str]]:
+def _draft(function: Any, request: Request, trace: str) -> tuple[PlanDraft, list[str]]:
     """Return the plan of a function, by the first way that it can be taken, and notes."""
     where = request.where
     if hasattr(function, "bounded") and hasattr(function, "to_plain"):

@@ -18,8 +18,8 @@ import numpy.typing as npt
 
 from bddtorque.base.errors import BddTorqueError
 from bddtorque.base.plain import choice, real, whole
-from bddtorque.compiler.draft import Draft, target_of
-from bddtorque.compiler.function_words import Asked
+from bddtorque.compiler.draft import PlanDraft, target_of
+from bddtorque.compiler.function_words import RequestedWord
 from bddtorque.dynamics.graph import Graph
 from bddtorque.dynamics.node_ranges import folding_errors, output_ranges
 from bddtorque.dynamics.tracer import Number, Tracer
@@ -45,7 +45,7 @@ from bddtorque.words.law import Law
 from bddtorque.words.rounding import half_up, nearest_words, round_half_away
 
 Floats = npt.NDArray[np.float64]
-BLOCK_BITS, MOST_BLOCK_BITS = 20, 26
+BLOCK_BITS, MAX_BLOCK_BITS = 20, 26
 """Input bits of one table, by default and at most."""
 PRODUCTS = ("auto", "blocks", "squares", "partial")
 WORD_SLACK = 1e-6
@@ -54,11 +54,11 @@ WORD_SLACK = 1e-6
 
 @dataclass(frozen=True)
 class Request:
-    """What is asked of a function."""
+    """Request for a compiled function."""
 
     name: str  # of the function
     inputs: Mapping[str, Format]  # formats of the input words, by name
-    output: Asked  # the output word, perhaps with a range still to be found
+    output: RequestedWord  # the output word, perhaps with a range still to be found
     accuracy: float | str = "faithful"  # "faithful", or the largest error allowed, in units
     assumed_error: float = 0.0  # how far the values of the function are off themselves, in the unit of the output
     block_bits: int = BLOCK_BITS  # input bits of one table, at most
@@ -79,7 +79,7 @@ class Request:
                 f"{self.where}, accuracy must be 'faithful' or above 0.5 units (rounding takes that), got {accuracy!r}"
             )
         real(self.assumed_error, f"{self.where}, assumed_error", low=0)
-        whole(self.block_bits, 2, MOST_BLOCK_BITS, f"{self.where}, block_bits")
+        whole(self.block_bits, 2, MAX_BLOCK_BITS, f"{self.where}, block_bits")
         object.__setattr__(self, "target", as_target(self.target, f"{self.where}, target"))
         choice(self.products, PRODUCTS, f"{self.where}, products")
         if self.chip is not None:
@@ -95,7 +95,7 @@ class Request:
 
     @cached_property
     def arguments(self) -> dict[str, Argument]:
-        """What the input words stand for, by name."""
+        """Meaning of the input words, by name."""
         return {name: argument_of(word) for name, word in self.inputs.items()}
 
     def draft(
@@ -108,7 +108,7 @@ class Request:
         *,
         direct: bool = True,
         reach: tuple[int, int] | None = None,
-    ) -> Draft:
+    ) -> PlanDraft:
         """Return a plan as the draft of this function; `arithmetic` is in the unit of the output."""
         formats = Interface(
             tuple(word_number(name, word) for name, word in self.inputs.items()), (word_number(output.name, output),)
@@ -120,7 +120,7 @@ class Request:
             rules["chip"] = self.chip
         provenance = Provenance(self.name, float(self.accuracy), graph=graph, rules=rules)
         errors, assumed = (arithmetic / output.lsb * ROUND_UP,), self.assumed_error / output.lsb * ROUND_UP
-        return Draft(formats, provenance, plan, errors, relative_to, direct, None, reach, assumed, self.spread)
+        return PlanDraft(formats, provenance, plan, errors, relative_to, direct, None, reach, assumed, self.spread)
 
 
 def check_bits(request: Request, why_not: str = "") -> None:
@@ -137,21 +137,21 @@ def check_bits(request: Request, why_not: str = "") -> None:
     given = " + ".join(f"{name} {word.bits}" for name, word in request.inputs.items())
     share, rest = divmod(most, len(request.inputs))
     fewer = ", ".join(str(share + (k < rest)) for k in range(len(request.inputs)))
-    more = f"block_bits = {total} or " if total <= MOST_BLOCK_BITS else ""
+    more = f"block_bits = {total} or " if total <= MAX_BLOCK_BITS else ""
     raise BddTorqueError(
         f"{request.where} has {total} input bits ({given}), and one table takes at most {most} together: use "
         f"{more}{fewer} bits" + (f"; it was not split into smaller tables, because it {why_not}" if why_not else "")
     )
 
 
-def draft_again(model: Model) -> tuple[Draft, str]:
+def draft_again(model: Model) -> tuple[PlanDraft, str]:
     """Return the plan of a compiled function made anew from what its file holds, and what it was made from.
 
     What was only stated is as stated: how samples were read, their spread, the error that was assumed.
     """
     source, plan, stated = model.provenance, model.plan, model.certificate
     (word,) = model.formats.results.values()
-    out = Asked(word.name, word.bits, None, word.unit, word)
+    out = RequestedWord(word.name, word.bits, None, word.unit, word)
     request = Request(
         source.name, model.formats.words, out, source.accuracy, 0.0, plan.block_bits or BLOCK_BITS,
         plan.target,
@@ -173,7 +173,7 @@ def draft_again(model: Model) -> tuple[Draft, str]:
     return replace(draft, assumed=stated.assumed), how
 
 
-def draft_of_graph(graph: Graph, request: Request) -> Draft:
+def draft_of_graph(graph: Graph, request: Request) -> PlanDraft:
     """Return the plan of a traced function: one table if its words fit it, else a cascade of them."""
     arguments = request.arguments
     _, sums = _checked_angles(graph, request)
@@ -227,7 +227,7 @@ def _graph_block(
     return FunctionBlock(own, tuple(arguments.values()), target.lsb, low, max(low, high))
 
 
-def draft_of_law(law: Law, request: Request, relative_to: str) -> Draft:
+def draft_of_law(law: Law, request: Request, relative_to: str) -> PlanDraft:
     """Return the plan of a law: one table."""
     arguments, formats = tuple(request.arguments.values()), tuple(request.inputs.values())
     count = len(getattr(law, "around", (False,)))
@@ -259,7 +259,7 @@ def words_reached(low: float, high: float, target: OutputFormat) -> tuple[int, i
     return math.floor(ends[0] - WORD_SLACK), math.ceil(ends[1] + WORD_SLACK)
 
 
-def draft_of_values(values: Floats, request: Request) -> Draft:
+def draft_of_values(values: Floats, request: Request) -> PlanDraft:
     """Return the plan of a table of given values, one per entry in the order of the index."""
     ends = float(values.min()), float(values.max())
     output = request.output.format(*ends)
@@ -271,7 +271,7 @@ def draft_of_values(values: Floats, request: Request) -> Draft:
     return replace(draft_of_given(block, request, output), table=table, reach=words_reached(*ends, target))
 
 
-def draft_of_given(block: GivenBlock, request: Request, output: Format) -> Draft:
+def draft_of_given(block: GivenBlock, request: Request, output: Format) -> PlanDraft:
     """Return the plan of a table that is given."""
     widths = tuple(word.bits for word in request.inputs.values())
     block = replace(block, widths=widths, lsb=Fraction(output.lsb))

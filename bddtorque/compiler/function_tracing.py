@@ -19,8 +19,8 @@ from bddtorque.dynamics.tracer import Number, Traced, Tracer
 from bddtorque.model.exhaustive import value_at
 from bddtorque.words.formats import Format
 
-MOST_NODES = 100_000
-LARGEST_POWER = 64
+MAX_NODES = 100_000
+MAX_POWER = 64
 TRIED = 2048
 """Words on which a function under trace is compared with itself in floats."""
 
@@ -37,7 +37,7 @@ class Symbol(Traced):
 
     def __init__(self, tracer: Tracer, reference: int) -> None:
         super().__init__(tracer, reference)
-        if len(tracer.nodes) > MOST_NODES:
+        if len(tracer.nodes) > MAX_NODES:
             raise UntraceableError("too many operations")
 
     def __array_ufunc__(self, ufunc: Any, method: str, *given: Any, **options: Any) -> Any:
@@ -56,7 +56,7 @@ class Symbol(Traced):
         return self * (1.0 / float(other))  # the rounding of the factor is charged with those of all constants
 
     def __pow__(self, power: Any) -> Number:
-        if not isinstance(power, int | float | np.number) or power != int(power) or not 1 <= power <= LARGEST_POWER:
+        if not isinstance(power, int | float | np.number) or power != int(power) or not 1 <= power <= MAX_POWER:
             raise UntraceableError(f"a power of {power!r:.20}")
         return math.prod([self] * int(power))
 

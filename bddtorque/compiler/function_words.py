@@ -10,7 +10,7 @@ from typing import Any
 from bddtorque.base.errors import BddTorqueError
 from bddtorque.base.measures import as_range
 from bddtorque.base.plain import is_whole
-from bddtorque.words.formats import MOST_INPUTS, Format
+from bddtorque.words.formats import MAX_INPUTS, Format
 
 DEFAULT_BITS = 12
 FLOAT_BITS = 42
@@ -19,7 +19,7 @@ _HOW = "bits, (bits, range) or (bits, range, unit), the range a positive number,
 
 
 @dataclass(frozen=True)
-class Asked:
+class RequestedWord:
     """A word as it was asked for: its format, or one whose range is still to be found."""
 
     name: str
@@ -51,7 +51,7 @@ class Asked:
         return Format("range", self.bits, low, high, name=self.name, unit=self.unit)
 
 
-def asked_inputs(inputs: Any, where: str) -> tuple[Asked, ...]:
+def asked_inputs(inputs: Any, where: str) -> tuple[RequestedWord, ...]:
     """Return the input words from a mapping of names, or a list of formats or words without names (x1, x2, ...)."""
     if isinstance(inputs, Format) or is_whole(inputs) or (isinstance(inputs, tuple) and inputs and is_whole(inputs[0])):
         inputs = [inputs]  # one word by itself
@@ -61,15 +61,15 @@ def asked_inputs(inputs: Any, where: str) -> tuple[Asked, ...]:
         asked = tuple(asked_word(f"x{k}", given, f"{where}, input {k}") for k, given in enumerate(inputs, 1))
     else:
         raise BddTorqueError(f"{where}: inputs must be given by name, or as a list, got {inputs!r:.60}")
-    if not 1 <= len(asked) <= MOST_INPUTS:
-        raise BddTorqueError(f"{where} must have 1 to {MOST_INPUTS} input words, got {len(asked)}")
+    if not 1 <= len(asked) <= MAX_INPUTS:
+        raise BddTorqueError(f"{where} must have 1 to {MAX_INPUTS} input words, got {len(asked)}")
     names = [each.name for each in asked]
     if len(set(names)) < len(names):
         raise BddTorqueError(f"{where}: input words must have different names, got {', '.join(names)}")
     return asked
 
 
-def asked_output(output: Any, where: str) -> Asked:
+def asked_output(output: Any, where: str) -> RequestedWord:
     """Return the output word from ``(12, 5.0)``, ``{"torque": (12, 5.0, "N·m")}``, bits or a format."""
     if isinstance(output, Mapping):
         if len(output) != 1:
@@ -83,7 +83,7 @@ def asked_output(output: Any, where: str) -> Asked:
     return asked
 
 
-def asked_word(name: str, given: Any, where: str) -> Asked:
+def asked_word(name: str, given: Any, where: str) -> RequestedWord:
     """Return one word as it was asked for."""
     if not name or not name.isprintable() or name != name.strip() or len(name) > 60:
         raise BddTorqueError(
@@ -92,7 +92,7 @@ def asked_word(name: str, given: Any, where: str) -> Asked:
         )
     if isinstance(given, Format):
         named = given if given.name != "word" else replace(given, name=name)
-        return Asked(name, given.bits, None, given.unit, named)
+        return RequestedWord(name, given.bits, None, given.unit, named)
     if is_whole(given):
         given = (given,)
     if not isinstance(given, list | tuple) or not 1 <= len(given) <= 3 or not is_whole(given[0]):
@@ -103,7 +103,7 @@ def asked_word(name: str, given: Any, where: str) -> Asked:
         raise BddTorqueError(f"{where}: a unit must be text, got {unit!r:.40}")
     if ends is not None and ends != "angle":
         ends = as_range(ends, where)
-    asked = Asked(name, int(given[0]), ends, unit)
+    asked = RequestedWord(name, int(given[0]), ends, unit)
     if not 2 <= asked.bits <= 24:
         raise BddTorqueError(f"{where}: bits must be between 2 and 24, got {asked.bits}")
     return asked

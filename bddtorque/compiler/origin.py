@@ -1,4 +1,4 @@
-"""Where the compiled function comes from: a graph, and how far it can be from the true function.
+"""Origin of the compiled function: a graph, and how far it can be from the true function.
 
 Torques are traced in two ways, as separate terms or as the recursion, and proved once. A quantity whose outputs are
 torques of some motions is made from one of these graphs, and what is proved of the torques is proved of it. Anything

@@ -22,9 +22,9 @@ from bddtorque.plan.wires import Output, Product
 from bddtorque.targets.tables.cost import block_candidates, product_candidates
 
 FORMAT, VERSION = "bddtorque plan", 1
-LARGEST_FILE = 64 * 2**20
+MAX_FILE_BYTES = 64 * 2**20
 """Bytes, as those of the header of a model, which carries its plan; JSON takes up to 25 times as much memory."""
-LONGEST_VALUE = 60
+MAX_VALUE_LENGTH = 60
 """Characters shown of a value that differs."""
 
 
@@ -77,7 +77,7 @@ def load_plan(path: str | PathLike[str]) -> Plan:
     if not isinstance(path, str | PathLike):
         raise BddTorqueError(f"plan must be a Plan or the path of a file with one, got {type(path).__name__}")
     where = one_line(str(path))
-    data = read_whole(path, LARGEST_FILE, "a plan")
+    data = read_whole(path, MAX_FILE_BYTES, "a plan")
     expected = "must be a plan as `bddtorque plan SPEC -o FILE` writes it"
     try:
         plain = json.loads(data)
@@ -125,4 +125,4 @@ def _facts(plan: Plan) -> Iterator[tuple[str, object]]:
 
 def _shown(value: object) -> str:
     text = value if isinstance(value, str) else repr(value)
-    return text if len(text) <= LONGEST_VALUE else f"{text[:LONGEST_VALUE]}..."
+    return text if len(text) <= MAX_VALUE_LENGTH else f"{text[:MAX_VALUE_LENGTH]}..."

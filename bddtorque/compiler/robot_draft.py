@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from bddtorque.base.errors import BddTorqueError
-from bddtorque.compiler.draft import Draft, target_of, within_floats
+from bddtorque.compiler.draft import PlanDraft, target_of, within_floats
 from bddtorque.compiler.origin import Origin, TorqueGraph, from_terms, origins_of
 from bddtorque.compiler.torque_ranges import round_up, with_room
 from bddtorque.dynamics.coupling import refuse_ambiguous_turns
@@ -16,7 +16,7 @@ from bddtorque.dynamics.quantity import derived_words
 from bddtorque.model.provenance import of_robot
 from bddtorque.plan.plan import Plan
 from bddtorque.plan.wires import AngleSum, Input
-from bddtorque.proof.torque_reach import MARGIN, MOST_JOINTS_IN_TERMS
+from bddtorque.proof.torque_reach import MARGIN, MAX_JOINTS_IN_TERMS
 from bddtorque.robots.robot import Robot
 from bddtorque.spec import InputBits, JointSpec, Ranges, Spec
 from bddtorque.spec.resolve import input_arrays, interface_of, stated_joints, torque_bits
@@ -44,7 +44,7 @@ UNIT_BITS = 20
 """Bits of the unit of words that start just below 0: with those of a word they are fewer than a float has."""
 
 
-def draft_of_robot(spec: Spec, robot: Robot) -> Draft:
+def draft_of_robot(spec: Spec, robot: Robot) -> PlanDraft:
     """Return the plan of a robot's quantity, with its resolved spec and its words.
 
     What compiles from one source compiles with ``"auto"``: where the usual choice is refused, the draft is that of the
@@ -55,26 +55,26 @@ def draft_of_robot(spec: Spec, robot: Robot) -> Draft:
     if spec.source != "auto" or spec.accuracy == "paper":
         return _draft(spec, robot)
     usual = _draft_or_refusal(spec, robot)
-    if isinstance(usual, Draft) and _within_accuracy(usual):
+    if isinstance(usual, PlanDraft) and _within_accuracy(usual):
         return usual
     for source in SOURCES:
         draft = _draft_or_refusal(replace(spec, source=source), robot)
-        if isinstance(draft, Draft) and _within_accuracy(draft):
+        if isinstance(draft, PlanDraft) and _within_accuracy(draft):
             return draft
-    if not isinstance(usual, Draft):
+    if not isinstance(usual, PlanDraft):
         raise usual
     return usual  # refused where its bound is proved, with the figures
 
 
-def _draft_or_refusal(spec: Spec, robot: Robot) -> Draft | BddTorqueError | ArithmeticError:
+def _draft_or_refusal(spec: Spec, robot: Robot) -> PlanDraft | BddTorqueError | ArithmeticError:
     try:
         return _draft(spec, robot)
     except (BddTorqueError, ArithmeticError) as refusal:  # the latter where numbers are beyond all floats
         return refusal
 
 
-def _within_accuracy(draft: Draft) -> bool:
-    """Whether a plan keeps the accuracy asked for, as far as it is known before its tables are made.
+def _within_accuracy(draft: PlanDraft) -> bool:
+    """Return whether a plan keeps the accuracy asked for, as far as it is known before its tables are made.
 
     Plans in words that do not are refused when they are made.
     """
@@ -104,7 +104,7 @@ def _check(spec: Spec, robot: Robot) -> None:
     record.check(spec, robot)
 
 
-def _draft(spec: Spec, robot: Robot) -> Draft:
+def _draft(spec: Spec, robot: Robot) -> PlanDraft:
     """Return the plan of a robot's quantity from the sources that its spec allows."""
     if spec.accuracy == "paper":
         return _draft_by_paper(spec, robot)
@@ -116,7 +116,7 @@ def _draft(spec: Spec, robot: Robot) -> Draft:
         traces, joint_frictions(robot, resolved, formats),
     )  # fmt: skip
     plan = _with_derived(planned.plan, {word.name: word for word in formats.derived})
-    return Draft(
+    return PlanDraft(
         formats, provenance, plan, planned.errors, ranges=tuple(ranges), dropped=planned.dropped, dust=planned.dust
     )
 
@@ -128,7 +128,7 @@ def plan_in_doubles(spec: Spec, robot: Robot, formats: Interface, accuracy: floa
     return plan_floats(origin.graph, formats.arguments, targets, accuracy, origin.source, "double")
 
 
-def _draft_by_paper(spec: Spec, robot: Robot) -> Draft:
+def _draft_by_paper(spec: Spec, robot: Robot) -> PlanDraft:
     """Return words and plan by the paper's rule: r + m bits for every term and, unless the spec says, every input."""
     if not TARGETS[spec.target].made_of_tables or spec.source == "recursive":
         raise BddTorqueError(
@@ -147,7 +147,7 @@ def _draft_by_paper(spec: Spec, robot: Robot) -> Draft:
     targets = output_targets(formats, origin.graph.output_names)
     plan = plan_by_paper(origin.graph, formats.arguments, targets, extra, spec.block_bits, spec.products)
     plan = with_laws(plan, joint_frictions(robot, resolved, formats), formats.arguments, targets)
-    return Draft(formats, of_robot(robot, resolved), plan, _errors(formats, origin))
+    return PlanDraft(formats, of_robot(robot, resolved), plan, _errors(formats, origin))
 
 
 def output_targets(formats: Interface, names: Sequence[str]) -> list[OutputFormat]:
@@ -222,7 +222,7 @@ def _reach(spec: Spec, robot: Robot, formats: Interface, origins: Sequence[Origi
     if record.from_torques and not record.weightless and not spec.run_time:
         # what is compiled depends on source and target, its range does not
         others = [replace(spec, source="recursive")]
-        if robot.degrees_of_freedom <= MOST_JOINTS_IN_TERMS:
+        if robot.degrees_of_freedom <= MAX_JOINTS_IN_TERMS:
             others.append(replace(spec, source="auto", target="tables", chip=None, precision=None))
         graphs = [origin for other in others for origin in origins_of(other, robot)]
     closest = []

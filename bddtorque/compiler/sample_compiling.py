@@ -15,7 +15,7 @@ from bddtorque.base.sizes import parse_size
 from bddtorque.base.workers import Workers
 from bddtorque.compiler.compiling import finish_model
 from bddtorque.compiler.function_draft import BLOCK_BITS, Request, check_bits, draft_of_law
-from bddtorque.compiler.function_words import DEFAULT_BITS, Asked, asked_inputs, asked_output, asked_word
+from bddtorque.compiler.function_words import DEFAULT_BITS, RequestedWord, asked_inputs, asked_output, asked_word
 from bddtorque.model.model import Model
 from bddtorque.model.provenance import FUNCTION_MEMORY
 from bddtorque.words.formats import Format
@@ -141,7 +141,7 @@ def compile_samples(
     return finish_model(draft, team, started, notes, engine=engine, memory=allowed)
 
 
-def _asked(samples: Any, inputs: Any, output: Any) -> tuple[tuple[Asked, ...], Asked, Samples]:
+def _asked(samples: Any, inputs: Any, output: Any) -> tuple[tuple[RequestedWord, ...], RequestedWord, Samples]:
     """Return the words asked for, by the columns of the samples where nothing else is said, and the samples."""
     out = None if output is None else asked_output(output, "samples")
     if inputs is None:

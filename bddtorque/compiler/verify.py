@@ -23,7 +23,7 @@ from bddtorque.base.errors import BddTorqueError, one_line
 from bddtorque.base.lending import WorkError
 from bddtorque.base.tasks import Task
 from bddtorque.base.workers import Progress, Workers, step
-from bddtorque.compiler.draft import Draft, certify, within_floats
+from bddtorque.compiler.draft import PlanDraft, certify, within_floats
 from bddtorque.compiler.function_draft import draft_again
 from bddtorque.compiler.robot_draft import draft_of_robot
 from bddtorque.dynamics.graph import Op
@@ -140,7 +140,7 @@ def verify(
     return [*checks, Check("certificate", same and kept, one_line(f"{detail}: {bounds}"))]
 
 
-def redraft(model: Model) -> tuple[Draft, str]:
+def redraft(model: Model) -> tuple[PlanDraft, str]:
     """Return the plan of a model made anew from what its file holds, and what it was made from."""
     if model.provenance.robot is None:
         return draft_again(model)

@@ -32,7 +32,7 @@ class Regrouped(NamedTuple):
     offset: Floats
 
 
-class Steps(NamedTuple):
+class RegroupSteps(NamedTuple):
     """How a chain was regrouped, for the proof that its torques are the same.
 
     Attributes
@@ -58,7 +58,7 @@ def regrouped(chain: Chain) -> Regrouped:
     return regroup_steps(chain).result
 
 
-def regroup_steps(chain: Chain) -> Steps:
+def regroup_steps(chain: Chain) -> RegroupSteps:
     """Return an equivalent chain and how it was found; see `regrouped`."""
     frames = Frames(chain)
     base_acceleration = frames.turn_base(chain.base_acceleration)  # where the base stands does not matter
@@ -86,7 +86,7 @@ def regroup_steps(chain: Chain) -> Steps:
 
     undropped = as_chain(frames.body.copy())
     _drop_unseen(frames, rotor)
-    return Steps(frames.moves, undropped, Regrouped(as_chain(frames.body), offset))
+    return RegroupSteps(frames.moves, undropped, Regrouped(as_chain(frames.body), offset))
 
 
 class Frames:

@@ -174,7 +174,7 @@ class _OperationBuilder:
         left, right = self.words[wire.left], self.words[wire.right]
         half = 1 << (wire.shift - 1) if wire.shift else 0
         match wire.method:
-            case "block":
+            case "blocks":
                 return self._look_up(name, wire.block, (left, right))
             case "squares":  # ⌊(a+b)²/4⌋ − ⌊(a−b)²/4⌋
                 plus = self._sum(f"{name} left+right", [(left, 1), (right, 1)], 0)

@@ -60,7 +60,7 @@ def _product(plan: Plan, wire: Product, k: int, pool: Pool, native: bool) -> Ite
         return
     start, widths = pool.places[wire.block].start, plan.blocks[wire.block].input_widths
     match wire.method:
-        case "block":
+        case "blocks":
             index = f"((({left}) & {(1 << widths[0]) - 1}) << {widths[1]}) | ({right} & {(1 << widths[1]) - 1})"
             yield f"w{k} = int64(table[{start} + ({index})])"
         case "squares":
@@ -68,7 +68,7 @@ def _product(plan: Plan, wire: Product, k: int, pool: Pool, native: bool) -> Ite
             pieces = (f"int64(table[{start} + (({left} {sign} {right}) & {mask})])" for sign in "+-")
             yield f"w{k} = {_rounded(' - '.join(pieces), wire.shift)}"
         case _:
-            limb, mask = wire.limb_bits, (1 << wire.limb_bits) - 1
+            limb, mask = wire.piece_bits, (1 << wire.piece_bits) - 1
             yield f"a{k} = abs({left})"
             yield f"b{k} = abs({right})"
             counts = [-(-(plan.bits_of(each)) // limb) for each in (wire.left, wire.right)]

@@ -36,7 +36,7 @@ from bddtorque.words.formats import limits
 from bddtorque.words.interface import Interface
 
 INPUT, ANGLE_SUM, LOOKUP, PRODUCT, SUM, OUTPUT = range(6)
-METHODS = ("limbs", "squares")
+METHODS = ("partial", "squares")
 LIMBS, SQUARES = range(2)
 COLUMNS = 9
 DENSE, BITS, LOCKSTEP = range(3)
@@ -96,7 +96,7 @@ def assemble(plan: Plan, formats: Interface, forms: Sequence[Form]) -> Program:
                 widths = plan.blocks[block].input_widths
                 operands += [(source, width, 0) for source, width in zip(wires, widths, strict=True)]
                 code.append([LOOKUP, register, first, len(wires), block])
-            case Product(method="block", block=block):
+            case Product(method="blocks", block=block):
                 widths = plan.blocks[block].input_widths
                 operands += [(wire.left, widths[0], 0), (wire.right, widths[1], 0)]
                 code.append([LOOKUP, register, first, 2, block])

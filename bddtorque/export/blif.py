@@ -301,7 +301,7 @@ class _Circuit(Algebra[Word]):
 
     def _partial_products(self, wire: Product, left: Word, right: Word) -> Word:
         """Return a product from tables of a few bits by a few: magnitudes, then the sign."""
-        width = wire.limb_bits
+        width = wire.piece_bits
         total = constant(self.net, 0)
         pieces = [
             [tuple((bits + [ZERO] * width)[k : k + width]) for k in range(0, len(bits), width)]

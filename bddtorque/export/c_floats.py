@@ -11,7 +11,7 @@ import math
 from bddtorque.export.c_signature import CSignature
 from bddtorque.export.c_text import real
 from bddtorque.export.template_files import fill, template
-from bddtorque.words.formats import LARGEST_TURNS, TURN, TURN_REST, Format
+from bddtorque.words.formats import MAX_TURNS, TURN, TURN_REST, Format
 
 SPLIT = 2.0**23
 """The first half of the turn is a multiple of 2^-23, of 26 bits."""
@@ -29,7 +29,7 @@ def floats_text(prefix: str, signature: CSignature) -> str:
         for rows in [",\n".join(map(_row, formats))]
     )
     constants = {"TURN": TURN, "TURN_HIGH": TURN_HIGH, "TURN_LOW": TURN_LOW, "TURN_REST": TURN_REST}
-    constants["MOST_ANGLE"] = LARGEST_TURNS * TURN
+    constants["MOST_ANGLE"] = MAX_TURNS * TURN
     defined = "\n".join(f"#define {name} {real(value)}" for name, value in constants.items())
     held = "\n".join(f"    {signature.type} {array}_words[{count}];" for array, count in counts.items())
     given, result = list(signature.arrays), signature.result

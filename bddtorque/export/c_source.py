@@ -44,14 +44,14 @@ def used_helpers(text: str, signature: CSignature) -> str:
     )
 
 
-def limbs_function(block: int, limb_bits: int, index: str) -> str:
+def limbs_function(block: int, piece_bits: int, index: str) -> str:
     """Return the function that puts a product together, modulo 2^64, from a table of products of unsigned limbs.
 
     Magnitudes, piece by piece, then the sign (see `plan.plan.Product`). As many limbs are taken as the words can need,
     so that every state takes the same steps.
     """
-    mask = f"UINT64_C({(1 << limb_bits) - 1})"
-    return fill(template("limbs.c"), limb_bits=limb_bits, block=block, mask=mask, index=index)
+    mask = f"UINT64_C({(1 << piece_bits) - 1})"
+    return fill(template("limbs.c"), piece_bits=piece_bits, block=block, mask=mask, index=index)
 
 
 ROM = """\

@@ -111,7 +111,7 @@ class PlanSteps:
             lines += self._output(k, output, signature, late)
         lines += _late_clamps(late, signature)
         taken = [wire for k in self.plan.read if isinstance(wire := self.plan.wires[k], Product)]
-        limbs = {wire.block: wire.limb_bits for wire in taken if wire.method == "limbs"}
+        limbs = {wire.block: wire.piece_bits for wire in taken if wire.method == "partial"}
         looked = [wire for k in self.plan.read if isinstance(wire := self.plan.wires[k], Lookup)]
         blocks = {each.block for each in taken if each.method != "native"} | {each.block for each in looked}
         code = CODE_BYTES + len(blocks) * BLOCK_BYTES + round(self._cycles(len(looked)) * self.chip.code_per_cycle)
@@ -176,7 +176,7 @@ class PlanSteps:
         left, right, block = self.value(wire.left), self.value(wire.right), wire.block
         where = f"'{wire.name:.40}'"
         match wire.method:
-            case "block":
+            case "blocks":
                 return [f"    {declared}{self._cast(value, 32)}{self._call(block, (wire.left, wire.right))};"]
             case "native":
                 return self._summed(declared, value, [Term(1, (left, right))], 0, wire.shift, self.ranges[k], where)
@@ -187,7 +187,7 @@ class PlanSteps:
                 return self._summed(declared, value, terms, 0, wire.shift, self.ranges[k], where)
             case _:
                 counts = [
-                    max(-(-self.ranges[each].magnitude.bit_length() // wire.limb_bits), 1) for each in wire.sources
+                    max(-(-self.ranges[each].magnitude.bit_length() // wire.piece_bits), 1) for each in wire.sources
                 ]
                 # put together in 64 bits, modulo 2^64, where the sign is easy
                 call = f"limbs_{block}({left.name}, {counts[0]}u, {right.name}, {counts[1]}u)"

@@ -131,7 +131,7 @@ class TermFunction:
         arithmetic = {
             source
             for k in self.plan.read
-            if isinstance(wire := self.plan.wires[k], Sum) or (isinstance(wire, Product) and wire.method != "block")
+            if isinstance(wire := self.plan.wires[k], Sum) or (isinstance(wire, Product) and wire.method != "blocks")
             for source in wire.sources
         } | set(self.output.sources)
         lines = []

@@ -200,12 +200,14 @@ class _Stages(Algebra["int | Exact"]):
         match "native" if self.multipliers != "tables" else wire.method:
             case "native":
                 stage = (soft_product if self.multipliers == "soft" else multiplied)(circuit, one, other)
-            case "block":
+            case "blocks":
                 return Exact(((self._look_up(wire.block, (one, other)), 1),), final=True)
             case "squares":
                 stage = squares_product(circuit, one, other, lambda word: self._look_up(wire.block, (word,)))
             case _:
-                stage = limbs_product(circuit, one, other, lambda pair: self._look_up(wire.block, pair), wire.limb_bits)
+                stage = limbs_product(
+                    circuit, one, other, lambda pair: self._look_up(wire.block, pair), wire.piece_bits
+                )
         return Exact(((stage, 1),))
 
     def rounded(self, exact: int | Exact, wire: Product | Sum | Output) -> int | Exact:

@@ -81,7 +81,7 @@ class Wire:
     block: int = -1
     wires: tuple[int, ...] = ()
     method: str = ""
-    limb_bits: int = 0
+    piece_bits: int = 0
     low: int = 0
     high: int = 0
     lsb: Fraction = Fraction(1)
@@ -228,7 +228,7 @@ def wire_of(plain: Any, place: int, blocks: int, where: str) -> Wire:
         wires = tuple(whole(each, 0, place - 1, where) for each in list_of(given["wires"], where))
         return Wire(kind, text(given["name"], where), block=whole(given["block"], 0, blocks - 1, where), wires=wires)
     if kind == "product":
-        keys = ("kind", "name", "left", "right", "shift", "method", "block", "limb_bits", "low", "high")
+        keys = ("kind", "name", "left", "right", "shift", "method", "block", "piece_bits", "low", "high")
         given = object_of(plain, keys, where)
         low, high = ends_of(given, where)
         method = text(given["method"], where)
@@ -240,7 +240,7 @@ def wire_of(plain: Any, place: int, blocks: int, where: str) -> Wire:
             block=whole(given["block"], *tables, where),
             wires=(whole(given["left"], 0, place - 1, where), whole(given["right"], 0, place - 1, where)),
             method=method,
-            limb_bits=whole(given["limb_bits"], 0, 26, where),
+            piece_bits=whole(given["piece_bits"], 0, 26, where),
             low=low,
             high=high,
         )

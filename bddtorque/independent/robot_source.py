@@ -29,7 +29,7 @@ SPEC_KEYS = (
     "gravity", "ignore_friction", "input_bits", "joints", "lock", "memory", "payload", "precision", "products",
     "quantity", "robot", "snap", "source", "target", "tip", "xacro_args",
 )  # fmt: skip
-METHODS = {"blocks": "block", "squares": "squares", "partial": "limbs"}
+METHODS = ("blocks", "squares", "partial")
 """What the products of a plan are taken by, where the spec says how."""
 POINTS = 5
 """Of the grid of docs/certificate.md, a joint that turns."""
@@ -159,8 +159,8 @@ def _check_target(plain: dict[str, Any], plan: AnyPlan) -> None:
 def check_products(plain: dict[str, Any], plan: Plan, where: str) -> None:
     """Refuse products that are not taken as was asked for."""
     if "products" in plain:
-        way = METHODS.get(text(plain["products"], f"{where}, products"))
-        require(way is not None and plan.target == "tables", f"{where}: expected a way to multiply by tables")
+        way = text(plain["products"], f"{where}, products")
+        require(way in METHODS and plan.target == "tables", f"{where}: expected a way to multiply by tables")
         ways = {wire.method for wire in plan.wires if wire.kind == "product"}
         require(ways <= {way}, f"plan: expected products as the {where} asks for")
 

@@ -21,7 +21,7 @@ def check_widths(plan: Plan) -> None:
             bits = plan.bits_of(wire.wires[0]), plan.bits_of(wire.wires[1])
             require(sum(bits) <= MAX_BITS, f"{where}: expected a product of at most {MAX_BITS} bits")
             if plan.target == "integer":
-                require(wire.method == "native" and not wire.limb_bits, f"{where}: expected a native product")
+                require(wire.method == "native" and not wire.piece_bits, f"{where}: expected a native product")
             else:
                 fits = wire.block >= 0 and _serves(plan.blocks[wire.block], wire, bits)
                 require(fits, f"{where}: expected a table that serves the product")
@@ -31,10 +31,10 @@ def check_widths(plan: Plan) -> None:
 
 
 def _serves(block: Block, wire: Wire, bits: tuple[int, int]) -> bool:
-    limb = wire.limb_bits
-    if wire.method == "block":
+    limb = wire.piece_bits
+    if wire.method == "blocks":
         fits = bits[0] <= block.widths[0] and bits[1] <= block.widths[1] if block.kind == "product" else False
         return fits and block.signed and block.shift == wire.shift and not limb
-    if wire.method == "limbs":
+    if wire.method == "partial":
         return block.kind == "product" and not block.signed and block.shift == 0 and block.widths == (limb, limb)
     return wire.method == "squares" and block.kind == "square" and max(bits) < block.widths[0] and not limb

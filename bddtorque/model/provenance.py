@@ -22,7 +22,7 @@ from bddtorque.robots.robot_data import robot_from_plain, robot_to_plain
 from bddtorque.spec.drives import DriveWords
 from bddtorque.spec.field_values import as_chip
 from bddtorque.spec.spec import Spec, spec_from_plain
-from bddtorque.words.formats import MOST_INPUTS, Format
+from bddtorque.words.formats import MAX_INPUTS, Format
 from bddtorque.words.integer_range import wrap
 from bddtorque.words.interface import Interface, interface_from_plain
 
@@ -232,8 +232,8 @@ def provenance_from_plain(header: Mapping[str, Any], where: str) -> tuple[Proven
 
 def _function_from_plain(plain: object, formats: Interface, where: str) -> Provenance:
     given = table(plain, FUNCTION_KEYS, where)
-    if not 1 <= len(formats.inputs) <= MOST_INPUTS or any(array.shape for array in formats.arrays):
-        raise BddTorqueError(f"{where} must have 1 to {MOST_INPUTS} numbers as inputs, and numbers as outputs")
+    if not 1 <= len(formats.inputs) <= MAX_INPUTS or any(array.shape for array in formats.arrays):
+        raise BddTorqueError(f"{where} must have 1 to {MAX_INPUTS} numbers as inputs, and numbers as outputs")
     for array in formats.arrays:
         if array.labels != (array.name,):
             raise BddTorqueError(f"{where}: the word of {array.name!r:.40} must have its name as label")

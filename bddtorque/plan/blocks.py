@@ -32,7 +32,7 @@ MAX_TABLE_BITS = 31
 
 
 class TablePart(PlanPart):
-    """What all blocks have in common: input words of some widths, and a range of the output word."""
+    """Common part of all blocks: input words of some widths, and a range of the output word."""
 
     @property
     def input_widths(self) -> tuple[int, ...]:
@@ -154,7 +154,7 @@ class GivenBlock(TablePart):
 class ProductBlock(TablePart):
     """A truth table of a product of two words, floor(x·y/2^shift + 1/2).
 
-    Signed words are two's complement; unsigned ones serve as the limbs of wider products.
+    Signed words are two's complement; unsigned ones serve as the pieces of wider words.
     """
 
     widths: tuple[TableBits, TableBits]
@@ -166,7 +166,7 @@ class ProductBlock(TablePart):
     kind: ClassVar[str] = "product"
 
     @classmethod
-    def of_limbs(cls, bits: int) -> ProductBlock:
+    def of_pieces(cls, bits: int) -> ProductBlock:
         """Return the table that wide products are put together from, piece by piece: unsigned and exact."""
         return cls((bits, bits), False, 0, 0, ((1 << bits) - 1) ** 2)
 

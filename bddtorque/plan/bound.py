@@ -59,7 +59,7 @@ Angle = tuple[object, ...]
 
 @dataclass(frozen=True)
 class BlockFacts:
-    """What is known of a block's table: the largest error in the value it stands for, the lowest and highest word."""
+    """Facts of a block's table: the largest error in the value it stands for, the lowest and highest word."""
 
     error: float
     low: int

@@ -23,7 +23,7 @@ MAX_INPUT_BITS = 26
 
 
 class Earlier(NamedTuple):
-    """What a part that is read can refer to."""
+    """Parts that a part that is read can refer to."""
 
     wires: Sequence[PlanPart] = ()
     blocks: Sequence[PlanPart] = ()
@@ -31,7 +31,7 @@ class Earlier(NamedTuple):
 
 @dataclass(frozen=True)
 class Rule:
-    """What may stand in a field: anything that `reader` takes, a function of the value and its place in messages."""
+    """Rule of a field: it takes anything that `reader` takes, a function of the value and its place in messages."""
 
     reader: Callable[[object, str], Any] | None = None
 
@@ -189,7 +189,7 @@ def _references(part: Any) -> tuple[tuple[str, Rule], ...]:
 
 
 class PlanPart:
-    """What a plan is made of: a wire, a block or an output."""
+    """Part of a plan: a wire, a block or an output."""
 
     kind: ClassVar[str] = ""
     plural: ClassVar[str] = ""  # what several wires of this kind are counted as; empty if they are not

@@ -53,7 +53,7 @@ class CentredProduct:
 
 @dataclass(frozen=True)
 class ExactSum:
-    """What a sum stands for before its factors are rounded to integers, in its units."""
+    """A sum before its factors are rounded to integers, in its units."""
 
     parts: tuple[tuple[int, Fraction], ...]  # (wire, factor) of each summand
     constant: Fraction  # what is added to them
@@ -87,7 +87,7 @@ class Plan:
 
     @property
     def in_floats(self) -> bool:
-        """Whether it computes in floats."""
+        """True if it computes in floats."""
         return self.precision is not None
 
     @property
@@ -98,12 +98,12 @@ class Plan:
 
     @property
     def made_of_tables(self) -> bool:
-        """Whether nothing is multiplied: tables and additions do everything, so that diagrams can stand for them."""
+        """True if nothing is multiplied: tables and additions do everything, so that diagrams can stand for them."""
         return self.target == TABLES
 
     @property
     def multiplies_integers(self) -> bool:
-        """Whether it is in integers that the processor multiplies."""
+        """True if it is in integers that the processor multiplies."""
         return self.target == INTEGER
 
     def require_tables(self, what: str, name: str) -> Plan:
@@ -283,7 +283,7 @@ def _check_product(plan: Plan, wire: Product, where: str) -> None:
     bits = plan.bits_of(wire.left), plan.bits_of(wire.right)
     widths = plan.blocks[wire.block].input_widths if wire.block >= 0 else ()
     fits = sum(bits) <= MAX_BITS
-    if wire.method == "block":
+    if wire.method == "blocks":
         fits = fits and bits[0] <= widths[0] and bits[1] <= widths[1]
     elif wire.method == "squares":
         fits = fits and max(bits) < widths[0]

@@ -1,4 +1,4 @@
-"""How many operations of each kind one state takes: where nothing is multiplied, and where the processor does."""
+"""Operations of each kind that one state takes: where nothing is multiplied, and where the processor does."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ def look_ups(plan: Plan, native: bool) -> dict[int, int]:
 
 def product_look_ups(plan: Plan, wire: Product) -> int:
     """Return the look-ups of a product taken by tables."""
-    if wire.method in ("block", "squares"):
-        return 1 if wire.method == "block" else 2
-    return partial_look_ups(plan.range_of(wire.left), plan.range_of(wire.right), wire.limb_bits)
+    if wire.method in ("blocks", "squares"):
+        return 1 if wire.method == "blocks" else 2
+    return partial_look_ups(plan.range_of(wire.left), plan.range_of(wire.right), wire.piece_bits)
 
 
 def partial_look_ups(left: Range, right: Range, bits: int) -> int:

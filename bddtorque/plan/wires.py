@@ -41,7 +41,7 @@ WordBits = Annotated[int, Whole(1, 32)]
 
 
 class Algebra(Generic[T]):
-    """What wires are computed in. Numbers that multiply and add as integers do need no `product` and `total`."""
+    """Numbers that wires are computed in; those that add and multiply as integers do need no `product` and `total`."""
 
     def input(self, wire: Input) -> T:
         """Return the word of an input."""
@@ -183,8 +183,8 @@ class Lookup(PlanPart):
         return algebra.table(self, [words[wire] for wire in self.wires])
 
 
-Method = Literal["block", "limbs", "squares", "native"]
-"""How a product is taken: see `Product`. Files say these words; people read those of `Product.way`."""
+Method = Literal["blocks", "partial", "squares", "native"]
+"""How a product is taken: see `Product`."""
 
 
 @dataclass(frozen=True)
@@ -193,8 +193,8 @@ class Product(PlanPart):
 
     For the target ``"tables"`` it is got with tables alone, in one of these ways:
 
-    - ``block``: one table of both words, rounding included;
-    - ``limbs``: partial products: magnitudes, piece by piece from one unsigned table of `limb_bits` by `limb_bits`,
+    - ``blocks``: one table of both words, rounding included;
+    - ``partial``: partial products: magnitudes, piece by piece from one unsigned table of `piece_bits` by `piece_bits`,
       added, then the sign;
     - ``squares``: quarter squares, ab = ⌊(a+b)²/4⌋ − ⌊(a−b)²/4⌋, from one table of one word.
 
@@ -208,7 +208,7 @@ class Product(PlanPart):
     shift: Shift
     method: Method
     block: Annotated[int, BlockReference(lowest=-1)]
-    limb_bits: Annotated[int, Whole(0, MAX_INPUT_BITS)]  # 0 where the method is not limbs
+    piece_bits: Annotated[int, Whole(0, MAX_INPUT_BITS)]  # 0 where there are no partial products
     low: Integer
     high: Integer
 
@@ -220,18 +220,13 @@ class Product(PlanPart):
         block = earlier.blocks[self.block] if self.block >= 0 else None
         signed = isinstance(block, ProductBlock) and block.signed
         fits = {
-            "block": signed and block.shift == self.shift,  # type: ignore[union-attr]
-            "limbs": self.limb_bits > 0 and block == ProductBlock.of_limbs(self.limb_bits),
+            "blocks": signed and block.shift == self.shift,  # type: ignore[union-attr]
+            "partial": self.piece_bits > 0 and block == ProductBlock.of_pieces(self.piece_bits),
             "squares": isinstance(block, SquareBlock),
             "native": block is None,
         }
-        if not fits[self.method] or (self.limb_bits and self.method != "limbs"):
+        if not fits[self.method] or (self.piece_bits and self.method != "partial"):
             raise BddTorqueError(f"{where}: method '{self.method}' does not multiply with block {self.block}")
-
-    @property
-    def way(self) -> str:
-        """What the key `products` of a specification calls the method."""
-        return {"block": "blocks", "limbs": "partial"}.get(self.method, self.method)
 
     def range(self, blocks: Sequence[Block]) -> Range:
         """Return the range that the plan states of the word."""
@@ -243,7 +238,7 @@ class Product(PlanPart):
 
 
 class _Summed(PlanPart):
-    """What `Sum` and `Output` have in common: Σ factor·word + constant, rounded once."""
+    """Common part of `Sum` and `Output`: Σ factor·word + constant, rounded once."""
 
     parts: tuple[tuple[Word, Integer], ...]
     low: Integer
@@ -420,6 +415,6 @@ class Output(_Summed):
 
     @property
     def is_one_float(self) -> bool:
-        """Whether it can be the word of one float: no factor, no constant, no shift."""
+        """True if it can be the word of one float: no factor, no constant, no shift."""
         plain = Output.of_float(self.name, self.sources[0] if self.parts else 0, self.low, self.high, self.lsb)
         return self == plain

@@ -56,7 +56,7 @@ class WordRanges(Algebra[Any]):
 
     def gives_entries(self, wire: Product | Sum | Output) -> bool:
         """Return whether the words are the entries of a table of both factors."""
-        return self.trust_products and isinstance(wire, Product) and wire.method == "block"
+        return self.trust_products and isinstance(wire, Product) and wire.method == "blocks"
 
 
 def known_ranges(plan: Plan, tables: Sequence[Table], trust_products: bool = True) -> list[Range]:

@@ -106,7 +106,7 @@ class Certificate:
 
     @property
     def faithful(self) -> bool:
-        """Whether every output is faithful: proved below one unit of its last bit."""
+        """True if every output is faithful: proved below one unit of its last bit."""
         return all(output.faithful for output in self.outputs)
 
     @property

@@ -22,7 +22,7 @@ ROUNDS = 6
 
 @inlined
 def _concave(form: Any, order: Any, count: int, shift: float, least: float, lower: Any) -> bool:
-    """Whether a form is concave with so much taken off the squares of some variables: by Cholesky's factors."""
+    """Return whether a form is concave with so much taken off the squares of some variables: by Cholesky's factors."""
     for a in range(count):
         j = order[a]
         for b in range(a + 1):

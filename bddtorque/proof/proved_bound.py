@@ -1,4 +1,4 @@
-"""What is proved of one output: its bound, the parts of it, and whether it can saturate."""
+"""Proof of one output: its bound, the parts of it, and whether it can saturate."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ KEYS = (
 
 @dataclass(frozen=True)
 class Parts:
-    """Where the error of one output can come from, in units of its last bit; all rounded up.
+    """Error of one output by where it can come from, in units of its last bit; all rounded up.
 
     Attributes
     ----------
@@ -61,7 +61,7 @@ class Parts:
 
 @dataclass(frozen=True)
 class ProvedBound:
-    """What is proved about one output: a torque, or the value of a function.
+    """Proved bound of one output: a torque, or the value of a function.
 
     Attributes
     ----------
@@ -132,7 +132,7 @@ class ProvedBound:
 
     @property
     def faithful(self) -> bool:
-        """Whether every word is less than one unit from the true value."""
+        """True if every word is less than one unit from the true value."""
         return self.bound < 1.0
 
     def about_saturation(self, known: TorqueRange | None = None) -> str:

@@ -1,4 +1,4 @@
-"""How far the regrouped recursion can be from the true torques of a robot of any size: no grid, one pass over it.
+"""Distance of the regrouped recursion from the true torques of a robot of any size: no grid, one pass over it.
 
 Three chains lie between the robot and what is compiled, and Newton-Euler on `ErrorBound` numbers bounds each step:
 
@@ -22,7 +22,7 @@ import numpy.typing as npt
 
 from bddtorque.dynamics.chain import Chain, chain_of, transform
 from bddtorque.dynamics.newton_euler import WRENCH, newton_euler
-from bddtorque.dynamics.regroup import Frames, Steps, about_z, regroup_steps
+from bddtorque.dynamics.regroup import Frames, RegroupSteps, about_z, regroup_steps
 from bddtorque.proof.bounded_chain import bounded_chain
 from bddtorque.robots.frames import times
 from bddtorque.robots.robot import Robot
@@ -111,7 +111,7 @@ def _with_errors(chain: Chain, radii: Mapping[str, Any]) -> Chain:
     return chain._replace(**numbers)
 
 
-def _regrouped_balls(robot: Robot, tilts: Floats, steps: Steps) -> Chain:
+def _regrouped_balls(robot: Robot, tilts: Floats, steps: RegroupSteps) -> Chain:
     """Return the regrouped chain, nothing dropped, as numbers with radii that hold those of exact regrouping."""
     chain, known = chain_of(robot), bounded_chain(robot)
     rotation = np.empty(chain.rotation.shape, dtype=object)
@@ -174,7 +174,7 @@ def _distances(chain: Chain, exact: Chain) -> dict[str, Any]:
     return found
 
 
-def _dropping(steps: Steps) -> Floats:
+def _dropping(steps: RegroupSteps) -> Floats:
     """Return a radius for the second moments that became one: the sum was rounded, and its parts cleaned before."""
     before, after = steps.undropped, steps.result.chain
     radii = np.zeros(after.body.shape)

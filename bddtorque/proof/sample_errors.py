@@ -1,4 +1,4 @@
-"""How far the coefficients of a torque that `terms` samples in float64 can be from the true ones.
+"""Distance of the coefficients of a torque that `terms` samples in float64 from the true ones.
 
 Newton-Euler is run on magnitudes: every number is replaced by the largest that it can be at any position, sines and
 cosines by 1, and nothing cancels. Each operation adds what it can round off, and what its operands are off by (forward
@@ -34,7 +34,7 @@ ROUNDING = 2.0**-53
 """How much of a result float64 may lose, once."""
 HALVINGS = 6
 """Of a box whose control points are computed from coefficients, at most: its halves have means of them."""
-FURTHEST_CONTROL = 1.51
+MAX_CONTROL = 1.51
 """No control point of 1, a sine or a cosine is further out, over arcs of a quarter turn."""
 _SLACK = 1 + 1e-9
 """Magnitudes are rounded, too: by far less."""
@@ -107,7 +107,7 @@ def rounding_loss(positions: int) -> float:
     controls = (MOST_JOINTS + HALVINGS) * (400 + 6) + 16 * MOST_JOINTS
     corners = rows + 2 + changes * (2 * changes + 1) + changes + 6
     count = coefficients + controls + HALVINGS * (400 + 6) + corners
-    return _SLACK * gamma(count) * FURTHEST_CONTROL**positions
+    return _SLACK * gamma(count) * MAX_CONTROL**positions
 
 
 def _magnitudes(robot: Robot) -> Chain:
@@ -129,7 +129,7 @@ def _magnitudes(robot: Robot) -> Chain:
 
 
 def turns_idly(chain: Chain) -> bool:
-    """Whether no torque depends on the first position: it turns about the vertical."""
+    """Return whether no torque depends on the first position: it turns about the vertical."""
     largest = float(np.abs(chain.base_acceleration).max())
     return bool(chain.turns[0] and across_gravity(chain) <= NOTHING * max(1.0, largest))
 

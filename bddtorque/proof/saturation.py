@@ -1,4 +1,4 @@
-"""Whether a torque can leave the range of its words: proved not, shown by a state, or not excluded.
+"""Saturation of torques, that is, leaving the range of their words: proved not, shown by a state, or not excluded.
 
 Proved by the range of the sum, as the errors are; where that is too wide, as those of recursions are, by boxes of
 positions (`torque_boxes`).
@@ -38,11 +38,11 @@ ROUNDS, MORE_ROUNDS = 4, 16
 """Of changes to every word; more of them where the range is almost reached."""
 ALMOST = 0.9
 """Of the range."""
-MOST_BOXES = 100_000
+MAX_BOXES = 100_000
 """Boxes of positions that are looked at to exclude that a torque leaves one end of its range."""
 SLACK = 0.002
 """Of the range: how far from its end a torque must stay, so that others can show it in their own way."""
-MOST_STEPS = 1.5e9
+MAX_STEPS = 1.5e9
 """Of about ten nanoseconds: what these boxes may cost. Those of seven joints cost most."""
 FEW_STARTS = 2
 """From which to climb before boxes are looked at: states that saturate were looked for before."""
@@ -57,7 +57,7 @@ def word_steps(bits: int) -> list[int]:
     return [-step for step in reversed(steps)] + steps
 
 
-def judge(
+def prove_saturation(
     robot: Robot,
     formats: Interface,
     plan: Plan,
@@ -110,7 +110,7 @@ def _by_boxes(
 def _excluded(
     robot: Robot, formats: Interface, place: int, side: int, lowest: int, highest: int, error: float
 ) -> tuple[bool, npt.NDArray[np.float64] | None]:
-    """Whether boxes of positions show that no torque leaves its range at the highest word (`side` 1) or the lowest.
+    """Return whether boxes of positions show that no torque leaves its range at one end, the highest word for `side` 1.
 
     If instead a torque was found that is too close to the end, its inputs are returned as well, (3n,).
     """
@@ -121,7 +121,7 @@ def _excluded(
     slack = error * (1 + 1e-9) + SLACK * (highest - lowest) + _uneven_friction(robot, formats, place)
     end = (highest if side > 0 else lowest) - side * slack
     enough = word.sign * (word.centre + end * word.lsb) + word.offset
-    most = min(MOST_BOXES, int(MOST_STEPS / search.steps))
+    most = min(MAX_BOXES, int(MAX_STEPS / search.steps))
     search.run(0.0, enough, most, lambda _: not search.beyond(enough))
     units = float(word.units(search.bound))
     return (units < end if side > 0 else units > end), search.point() if search.beyond(enough) else None
@@ -136,7 +136,7 @@ def _uneven_friction(robot: Robot, formats: Interface, place: int) -> float:
     return (reach.magnitude + max(reach.low, -reach.high)) / formats.tau[place].lsb + 2.0
 
 
-def judge_words(
+def prove_word_saturation(
     formats: Interface,
     plan: Plan,
     tables: Sequence[Table],

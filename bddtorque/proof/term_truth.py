@@ -1,4 +1,4 @@
-"""How far separate terms can be from the true torque of the robot.
+"""Distance of separate terms from the true torque of the robot.
 
 What is compiled is a graph whose constants were found in float64: harmonics by a Fourier transform. Both it and the
 torque of a robot with orthonormal rotations are, in every joint that turns, trigonometric polynomials of at most second

@@ -1,4 +1,4 @@
-"""How large a torque can be: boxes of positions, halved until their bounds are close to a torque that occurs.
+"""Largest torques: boxes of positions, halved until their bounds are close to a torque that occurs.
 
 The true torque is bounded, and the certificate bounds how far any compiled word is from it: so the same search serves
 plans of every kind. Bounds are those of `control_points`; states come from climbing, and from the middles of boxes.
@@ -32,7 +32,7 @@ _Box = tuple[list[float], list[float], float, int]
 
 UNKNOWN, POINT = -1, -2
 """In place of the position to halve: of a box that has no bound yet, and of one that cannot be halved."""
-WIDEST = TURN / 4
+MAX_ARC = TURN / 4
 """Of an arc at first: control points of wider ones are too far out."""
 FEW_LEVELS, LEVELS = 4, HALVINGS + 1
 """Of boxes that are made one out of the other: the box itself, its halves, theirs, ...
@@ -45,7 +45,7 @@ AT_ONCE = 16
 STARTS = 256
 FIRST_STEPS, LAST_STEPS = (0.25, 0.16, 0.1, 0.05), (0.05, 0.02, 0.01, 0.003, 0.001, 0.0003, 0.0001)
 """Of climbing, relative to an input's range: from all starts, and from those that came furthest."""
-FURTHEST = 16
+KEPT_STARTS = 16
 
 
 class TorqueSearch:
@@ -90,7 +90,7 @@ class TorqueSearch:
         values = self._values(inputs)
         for step in (*FIRST_STEPS, *LAST_STEPS):
             if step == LAST_STEPS[0]:
-                order = np.argsort(-values, kind="stable")[:FURTHEST]
+                order = np.argsort(-values, kind="stable")[:KEPT_STARTS]
                 inputs, values = inputs[order], values[order]
             for j in (*moving, *moving):
                 low, high, here = self._low[j], self._high[j], inputs[:, j]
@@ -131,7 +131,7 @@ class TorqueSearch:
         return self.direction * (max(self._done, float(self._open[2].max(initial=-math.inf))) + self._rest)
 
     def beyond(self, torque: float) -> bool:
-        """Whether a larger (smaller) torque was found, friction at its most."""
+        """Return whether a larger (smaller) torque was found, friction at its most."""
         return self._found[0] + self._friction > self.direction * torque
 
     def run(self, gap: float, enough: float | None, most: int, goes_on: Callable[[int], bool]) -> bool:
@@ -262,7 +262,7 @@ def _first_boxes(own: MotionRows, turning: npt.NDArray[np.bool_], low: Floats, h
     ends = []
     for j, turns in zip(own.positions.tolist(), turning.tolist(), strict=True):
         least, most = (float(low[j]), float(high[j])) if turns else (-1.0, 1.0)
-        parts = max(1, math.ceil((most - least) / WIDEST - 1e-9)) if turns else 1
+        parts = max(1, math.ceil((most - least) / MAX_ARC - 1e-9)) if turns else 1
         cuts = np.linspace(least, most, parts + 1)
         ends.append(list(pairwise(cuts)))
     boxes = np.array(list(product(*ends)), dtype=np.float64).reshape(math.prod(map(len, ends)), len(ends), 2)

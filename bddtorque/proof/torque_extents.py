@@ -1,4 +1,4 @@
-"""How large each torque can be: between what a search reached and what is proved, over all words and within limits.
+"""Extent of each torque: between what a search reached and what is proved, over all words and within limits.
 
 The one place where this is found out: certificate, summaries, reports and questions all show it. It follows from the
 robot, its words and what the certificate holds, so that no file holds it.
@@ -16,7 +16,7 @@ from bddtorque.dynamics.chain import chain_of
 from bddtorque.proof.proved_bound import ProvedBound
 from bddtorque.proof.torque_boxes import input_ends, torque_search
 from bddtorque.proof.torque_range import Extent, TorqueRange
-from bddtorque.proof.torque_reach import MOST_JOINTS_IN_TERMS, torque_reach
+from bddtorque.proof.torque_reach import MAX_JOINTS_IN_TERMS, torque_reach
 from bddtorque.robots.robot import Robot
 from bddtorque.words.bounded import Interval
 from bddtorque.words.formats import Format, limit_run
@@ -79,7 +79,7 @@ def _extents(robot: Robot, words: Mapping[str, Format], within: Within, known: E
     for j, reach in enumerate(torque_reach(robot, inputs, angles)):
         bounds[j, 1], bounds[j, -1] = min(bounds[j, 1], reach.high), max(bounds[j, -1], reach.low)
     starts: list[list[int]] = []
-    if boxes and robot.degrees_of_freedom <= MOST_JOINTS_IN_TERMS:
+    if boxes and robot.degrees_of_freedom <= MAX_JOINTS_IN_TERMS:
         for (j, side), bound in bounds.items():
             search = torque_search(robot, words, j, side, within, STARTS)
             if search is not None:

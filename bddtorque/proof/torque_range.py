@@ -1,4 +1,4 @@
-"""What the words of a torque are worth: range, largest torque there can be, and the bits that say something."""
+"""Worth of the words of a torque: range, largest torque there can be, and the bits that say something."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ State = tuple[int, ...]
 
 @dataclass(frozen=True)
 class Extent:
-    """What is known of the smallest and the largest value of a torque, N·m or N.
+    """Bounds of the smallest and the largest value of a torque, N·m or N.
 
     Attributes
     ----------
@@ -47,7 +47,7 @@ class Extent:
 
 @dataclass(frozen=True)
 class TorqueRange:
-    """What is known of the range of one torque.
+    """Range of one torque, as far as it is known.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""How far torques can reach, by the ranges of their graphs: for any robot, at once."""
+"""Reach of torques, by the ranges of their graphs: for any robot, at once."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from bddtorque.robots.robot import Robot
 from bddtorque.words.bounded import Interval
 from bddtorque.words.joint_friction import friction_reach
 
-MOST_JOINTS_IN_TERMS = 6
+MAX_JOINTS_IN_TERMS = 6
 """Separate terms give the closest ranges; of more joints they take longer to find than all the rest of a plan."""
 MARGIN = 1e-6
 """Relative to the range of the recursion, which adds the magnitudes of all its parts. Regrouping and the Fourier step
@@ -37,7 +37,7 @@ def torque_reach(
         Positions of joints that turn; those that are not given may be any.
     """
     graphs = [trace_chain(*regrouped(chain_of(robot)))]
-    if robot.degrees_of_freedom <= MOST_JOINTS_IN_TERMS:
+    if robot.degrees_of_freedom <= MAX_JOINTS_IN_TERMS:
         with suppress(BddTorqueError):  # too many harmonics
             graphs.append(traced_terms(robot)[1])
     found = [output_ranges(graph, inputs, angles) for graph in graphs]

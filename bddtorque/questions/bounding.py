@@ -18,11 +18,11 @@ from bddtorque.questions.enumeration import random_words
 from bddtorque.questions.float_ranges import FloatRanges
 from bddtorque.questions.search_work import Work
 from bddtorque.questions.subject_kinds import Integers, State, Subject
-from bddtorque.questions.wire_ranges import Ranges, check_words
+from bddtorque.questions.wire_ranges import SumRanges, check_words
 
 Floats = npt.NDArray[np.float64]
 
-BoxRanges = Ranges | FloatRanges
+BoxRanges = SumRanges | FloatRanges
 """What bounds a sum over boxes."""
 BATCH = 2048
 """Boxes halved at a time, at least."""
@@ -116,7 +116,7 @@ def boxes_looked_at(count: int) -> str:
 
 def ranges_of(subject: Subject) -> BoxRanges:
     """Return what bounds the sum of a subject over boxes."""
-    return (FloatRanges if subject.plan.in_floats else Ranges)(subject.plan, subject.tables)
+    return (FloatRanges if subject.plan.in_floats else SumRanges)(subject.plan, subject.tables)
 
 
 def largest_sum(subject: Subject, direction: int, work: Work) -> Bracket:

@@ -11,7 +11,7 @@ import numpy as np
 from bddtorque.plan.plan import Plan
 from bddtorque.plan.reference import run_sum, run_wires
 from bddtorque.questions.subject_kinds import Integers
-from bddtorque.questions.wire_ranges import Ranges
+from bddtorque.questions.wire_ranges import SumRanges
 
 if TYPE_CHECKING:
     from bddtorque.plan.table import Table
@@ -96,5 +96,5 @@ class Group:
         for end in (np.min, np.max):
             same = {name: np.full(rows.shape[1], end(words)) for name, words in self.tuples.items()}
             ends.append(np.stack([{**same, **known}[name] for name in inputs], axis=1))
-        low, high = Ranges(self.plan, self.tables).over(*ends)
+        low, high = SumRanges(self.plan, self.tables).over(*ends)
         return low + self.total.min(), high + self.total.max()

@@ -188,7 +188,7 @@ class WordSpans(WordRanges):
         return super().total(wire, numbers) + Span(self.zero, self.zero)
 
 
-class Ranges:
+class SumRanges:
     """Ranges of the sum of a plan with one output.
 
     Raises

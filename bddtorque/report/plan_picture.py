@@ -106,7 +106,7 @@ def _boxes(plan: Plan) -> tuple[list[Box], dict[Box, Drawn]]:
 
 def _alike(wire: Wire) -> str:
     if isinstance(wire, Product):
-        return wire.way
+        return wire.method
     return f"b{wire.block}" if isinstance(wire, Lookup) else ""
 
 
@@ -115,7 +115,7 @@ def _described(plan: Plan, wires: Sequence[int]) -> Drawn:
     low, high = min(map(plan.bits_of, wires)), max(map(plan.bits_of, wires))
     bits = f"{low} bits" if low == high else f"{low} to {high} bits"
     names = ", ".join(plan.wires[place].name for place in wires[:12]) + (", ..." if len(wires) > 12 else "")
-    if isinstance(first, Lookup) or (isinstance(first, Product) and first.method == "block" and len(wires) == 1):
+    if isinstance(first, Lookup) or (isinstance(first, Product) and first.method == "blocks" and len(wires) == 1):
         block = plan.blocks[first.block]
         bits = f"b{first.block}: {'+'.join(map(str, block.input_widths))} → {output_format(block)[0]} bits"
     if len(wires) == 1:
@@ -125,7 +125,7 @@ def _described(plan: Plan, wires: Sequence[int]) -> Drawn:
 
 def _what(wire: Wire) -> str:
     if isinstance(wire, Product):
-        return f"× {wire.way}"
+        return f"× {wire.method}"
     return SEVERAL[wire.kind]
 
 

@@ -177,7 +177,7 @@ def _float_wire(plan: Plan, wire: Wire, places: Places) -> list[Any]:
 def _product(wire: Product, words: Sequence[Range]) -> list[Any]:
     left, right = words[wire.left].magnitude, words[wire.right].magnitude
     wide = max(left * right + (1 << wire.shift), left, right) >= EXACT
-    return ["product", int(wide), wire.method, wire.left, wire.right, wire.shift, wire.block, wire.limb_bits]
+    return ["product", int(wide), wire.method, wire.left, wire.right, wire.shift, wire.block, wire.piece_bits]
 
 
 def _summed(each: Sum | Output, words: Sequence[Range]) -> list[Any]:

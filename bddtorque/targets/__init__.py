@@ -1,4 +1,4 @@
-"""What plans are made for: one folder and one record for each target, and what their planners share."""
+"""Targets of plans: one folder and one record for each target, and what their planners share."""
 
 from bddtorque.targets.float import FLOAT_TARGET
 from bddtorque.targets.integer import INTEGER_TARGET

@@ -74,7 +74,7 @@ class Combination:
 
     @property
     def fractional(self) -> bool:
-        """Whether it is a fraction of an angle: of the position that the word stands for, within half a turn."""
+        """True if it is a fraction of an angle: of the position that the word stands for, within half a turn."""
         return any(isinstance(m, Fraction) for _, m in self.multipliers)
 
     @property

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from typing import cast
 
 from bddtorque.base.errors import BddTorqueError
 from bddtorque.dynamics.graph import Graph
@@ -18,7 +19,7 @@ from bddtorque.words.bounded import Interval
 from bddtorque.words.integer_range import Range, word_range
 from bddtorque.words.rounding import nearest_words
 
-WIDEST_SQUARE = 14
+MAX_AUTO_SQUARE_BITS = 14
 """Input bits of the table of quarter squares, at most, unless asked for: beyond, its diagram outgrows four look-ups of
 partial products."""
 MAX_SQUARE_BITS = 17
@@ -27,7 +28,7 @@ MAX_SQUARE_BITS = 17
 
 @dataclass(frozen=True)
 class OutputFormat:
-    """What an output word means: value = sign·(centre + word·lsb), the word clamped to low..high."""
+    """Meaning of an output word: value = sign·(centre + word·lsb), the word clamped to low..high."""
 
     name: str
     lsb: Fraction
@@ -106,9 +107,8 @@ class PlanBuilder:
         low, high = (words[0] * words[1]).rounded(shift)
         widths = words[0].bits, words[1].bits
         name = f"{self.wires[left].name}·{self.wires[right].name}"
-        ways: dict[str, Method] = {"blocks": "block", "partial": "limbs", "squares": "squares", "native": "native"}
-        method, block = ways.get(self.products) or self.best_method(widths), -1
-        if method == "block":
+        method, block = cast("Method", self.best_method(widths) if self.products == "auto" else self.products), -1
+        if method == "blocks":
             # the table answers for every pattern of its input bits, also those the wires never carry
             reach = (word_range(widths[0]) * word_range(widths[1])).rounded(shift)
             block = self.block(ProductBlock(widths, True, shift, *reach))
@@ -118,20 +118,20 @@ class PlanBuilder:
 
     def best_method(self, widths: tuple[int, int]) -> Method:
         """Return what ``"auto"`` stands for: quarter squares where one small table serves, else partial products."""
-        return "squares" if max(widths) < min(self.block_bits, WIDEST_SQUARE) else "limbs"
+        return "squares" if max(widths) < min(self.block_bits, MAX_AUTO_SQUARE_BITS) else "partial"
 
     def with_shared_tables(self) -> tuple[tuple[Wire, ...], tuple[Block, ...]]:
         """Return wires and blocks, with one table of quarter squares and one of partial products for all products."""
         self._check_products()
         products = [wire for wire in self.wires if isinstance(wire, Product)]
         squared = [wire for wire in products if wire.method == "squares"]
-        others = [wire for wire in products if wire.method == "limbs"]
+        others = [wire for wire in products if wire.method == "partial"]
         widest = max((word.bits for wire in squared for word in self._words_of(wire)), default=0)
         square = self.block(SquareBlock(widest + 1)) if squared else -1
-        limb = piece_bits([self._words_of(wire) for wire in others], self.block_bits) if others else 0
-        limbs = self.block(ProductBlock.of_limbs(limb)) if others else -1
+        bits = piece_bits([self._words_of(wire) for wire in others], self.block_bits) if others else 0
+        pieces = self.block(ProductBlock.of_pieces(bits)) if others else -1
         taken: dict[Wire, Wire] = {wire: replace(wire, block=square) for wire in squared}
-        taken |= {wire: replace(wire, block=limbs, limb_bits=limb) for wire in others}
+        taken |= {wire: replace(wire, block=pieces, piece_bits=bits) for wire in others}
         return tuple(taken.get(wire, wire) for wire in self.wires), tuple(self.blocks)
 
     def _words_of(self, wire: Product) -> tuple[Range, Range]:

@@ -49,7 +49,7 @@ class TableValue:
 
 @dataclass
 class Network:
-    """What becomes a word, in the order it is computed, and how."""
+    """Values that become words, in the order they are computed, and how."""
 
     graph: Graph
     arguments: Mapping[str, Argument]  # what the words of the graph's inputs stand for
@@ -147,7 +147,7 @@ class NetworkReader:
         return found
 
     def _linear(self, node: int) -> bool:
-        """Whether a node is a constant times an input word."""
+        """Return whether a node is a constant times an input word."""
         current = self.graph.nodes[node]
         while current.op is Op.PRODUCT and self.graph.nodes[current.left >> 1].op is Op.CONSTANT:
             current = self.graph.nodes[current.right >> 1]
@@ -225,7 +225,7 @@ class NetworkReader:
         return {(first, second): affine[0][1] * affine[1][1]} if first[1] or second[1] else {}
 
     def is_table(self, index: int) -> bool:
-        """Whether a node is a function that becomes a table, and not just a multiple of a word."""
+        """Return whether a node is a function that becomes a table, and not just a multiple of a word."""
         node = self.graph.nodes[index]
         if node.op in (Op.SINE, Op.COSINE):
             return True
@@ -239,7 +239,7 @@ class NetworkReader:
         return not self._linear(index) and self.arguments[name].bits <= self.block_bits and self._has_input(index)
 
     def _has_input(self, index: int) -> bool:
-        """Whether a product of one word's functions reads more than a scaled sine or cosine."""
+        """Return whether a product of one word's functions reads more than a scaled sine or cosine."""
         node = self.graph.nodes[index]
         return self.graph.nodes[node.left >> 1].op is not Op.CONSTANT
 
@@ -309,6 +309,6 @@ def _order(word: int | str) -> tuple[bool, int | str]:
 
 
 def _is_one_word(form: MonomialSum) -> bool:
-    """Whether a form is linear in a single word, so that it can be a factor as it is."""
+    """Return whether a form is linear in a single word, so that it can be a factor as it is."""
     monomials = [monomial for monomial in form if monomial]
     return len(monomials) == 1 and len(monomials[0]) == 1

@@ -1,4 +1,4 @@
-"""How long the pieces of partial products are: few loads from a large table, or more from a small one."""
+"""Lengths of the pieces of partial products: few loads from a large table, or more from a small one."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from bddtorque.words.integer_range import Range
 
 def piece_table_bytes(bits: int) -> int:
     """Return the bytes of the table of all products of two pieces of so many bits."""
-    return word_dtype(*output_format(ProductBlock.of_limbs(bits))).itemsize << (2 * bits)
+    return word_dtype(*output_format(ProductBlock.of_pieces(bits))).itemsize << (2 * bits)
 
 
 def partial_cost(words: Sequence[tuple[Range, Range]], bits: int) -> int:

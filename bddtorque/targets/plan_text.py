@@ -191,8 +191,8 @@ def _methods(plan: Plan) -> Iterator[str]:
     products = [wire for wire in plan.wires if isinstance(wire, Product)]
     if not products:
         yield "  none"
-    for method in dict.fromkeys(wire.way for wire in products):
-        own = [wire for wire in products if wire.way == method]
+    for method in dict.fromkeys(wire.method for wire in products):
+        own = [wire for wire in products if wire.method == method]
         widths = {wire: (plan.bits_of(wire.left), plan.bits_of(wire.right)) for wire in own}
         widest = max(own, key=lambda wire: (sum(widths[wire]), max(widths[wire])))
         counts = sorted(Counter(max(pair) for pair in widths.values()).items())
@@ -245,7 +245,7 @@ def _wires(plan: Plan) -> Iterator[str]:
                 yield f"  w{k:<4} table     {bits:>3}  {unit:>10}  {wire.name}: b{wire.block}[{sources}]"
             case Product():
                 shift = f" >> {wire.shift}" if wire.shift else ""
-                yield f"  w{k:<4} product   {bits:>3}  w{wire.left}·w{wire.right}{shift} by {wire.way}"
+                yield f"  w{k:<4} product   {bits:>3}  w{wire.left}·w{wire.right}{shift} by {wire.method}"
             case Sum():
                 yield f"  w{k:<4} sum       {bits:>3}  {float(wire.lsb):>10.4g}  {wire.name}: {_parts(wire)}"
 

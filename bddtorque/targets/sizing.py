@@ -1,4 +1,4 @@
-"""How fine each word of a network must be: an error budget by adjoint bounds.
+"""Sizes of the words of a network: an error budget by adjoint bounds.
 
 The adjoint of a word for an output bounds how far one unit of error in the word moves that output. Every rounding gets
 an equal share of each output's budget, which is the choice that needs the fewest bits in all; what the powers of two
@@ -22,7 +22,7 @@ from bddtorque.words.turning import rotated
 
 Floats = npt.NDArray[np.float64]
 
-WIDEST_FACTOR = min(MAX_TABLE_BITS, MAX_BITS // 2 - 1)
+MAX_FACTOR_BITS = min(MAX_TABLE_BITS, MAX_BITS // 2 - 1)
 """Bits of a word that a table gives or that is multiplied, at most: a few products still fit one sum."""
 DUST = 2.0**-16
 """Of the largest summand of a sum: what is no more is dust, most likely a rounded zero."""
@@ -64,7 +64,7 @@ def adjoint_bounds(
     is dust beside its neighbours, the least first, as long as all of it together keeps to its share of the budget.
     """
     share = allowed * DROP_SHARE / (len(network.order) + len(network.outputs))
-    way = _WayBack(network, units, share, frozenset())
+    way = _AdjointPass(network, units, share, frozenset())
     dust, spent = set(), np.zeros(len(allowed))
     for charge, key, monomial in sorted(way.dust, key=lambda each: float((each[0] / allowed).max())):
         spent = spent + charge
@@ -72,11 +72,11 @@ def adjoint_bounds(
             break
         dust.add((key, monomial))
     if dust:
-        way = _WayBack(network, units, share, frozenset(dust))
+        way = _AdjointPass(network, units, share, frozenset(dust))
     return way.adjoints, way.dropped
 
 
-class _WayBack:
+class _AdjointPass:
     """Adjoints from the outputs back to the tables."""
 
     def __init__(self, network: Network, units: Floats, share: Floats, excluded: frozenset[tuple[int, Monomial]]):
@@ -158,7 +158,7 @@ def _fit(network: Network, exponents: dict[int, int]) -> None:
     for node, exponent in exponents.items():
         if node in network.tables or node in factors:
             whole = math.ceil(math.log2(max(network.size_of(node), 1e-300)))
-            exponents[node] = max(exponent, whole + 2 - WIDEST_FACTOR)  # a sign, and the end itself
+            exponents[node] = max(exponent, whole + 2 - MAX_FACTOR_BITS)  # a sign, and the end itself
 
 
 def _give_back(network: Network, exponents: dict[int, int], adjoints: Mapping[int, Floats], allowed: Floats) -> None:

@@ -14,7 +14,7 @@ from bddtorque.words.argument import Argument
 
 
 class PlanOptions(Protocol):
-    """What of a specification, or of a request for a function, a planner reads."""
+    """Options of a specification, or of a request for a function, that planners read."""
 
     @property
     def block_bits(self) -> int:
@@ -22,7 +22,7 @@ class PlanOptions(Protocol):
 
     @property
     def products(self) -> str:
-        """How tables multiply two words; ``"auto"`` by default."""
+        """Method by which tables multiply two words; ``"auto"`` by default."""
 
     @property
     def chip(self) -> str | None:
@@ -34,7 +34,7 @@ class PlanOptions(Protocol):
 
 
 class PlanTask(NamedTuple):
-    """What is to be planned: outputs of some words, each within `accuracy` units of its last bit."""
+    """Task of a planner: outputs of some words, each within `accuracy` units of its last bit."""
 
     options: PlanOptions
     arguments: Mapping[str, Argument]  # what the words of the inputs stand for
@@ -63,7 +63,7 @@ class Planned(NamedTuple):
 
 @dataclass(frozen=True)
 class Target:
-    """What plans are made for: how they are made, and what is asked of those who use one."""
+    """Target of plans: how they are made, and what is asked of those who use one."""
 
     name: str
     about: str  # one line for people

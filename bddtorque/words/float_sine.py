@@ -44,7 +44,7 @@ PI = Fraction("3.141592653589793238462643383279502884197169399375105820974944592
 """π, below by less than 1e-92."""
 CHUNK = 1 << 16
 """Words that are compared with their sines at a time."""
-MOST_COMPARED = 20
+MAX_COMPARED = 20
 """Bits of words that are compared with their sines one by one: beyond, that would take seconds."""
 
 
@@ -96,7 +96,7 @@ def sine_table(bits: int, turn: int, cosine: bool, precision: Precision) -> Floa
 
 def compared_words(bits: int, rest: Fraction, precision: Precision) -> int:
     """Return how many words `sine_error` compares with their sines, from 0 on; 0 where it bounds the polynomial."""
-    if precision == DOUBLE or bits > MOST_COMPARED:
+    if precision == DOUBLE or bits > MAX_COMPARED:
         return 0
     # of an angle without a constant one quarter says it all: fold and polynomial are odd, and the same in each
     return 1 << bits if rest else (1 << bits) // 4 + 1
@@ -106,7 +106,7 @@ def compared_words(bits: int, rest: Fraction, precision: Precision) -> int:
 def sine_error(bits: int, rest: Fraction, cosine: bool, precision: Precision) -> float:
     """Return how far the float of any word can be from the sine (or cosine) of its angle plus `rest` rad.
 
-    In single precision every word of up to `MOST_COMPARED` bits is compared with its sine; else it is what the
+    In single precision every word of up to `MAX_COMPARED` bits is compared with its sine; else it is what the
     polynomial and its roundings amount to at most.
     """
     turn = turn_on_grid(rest, precision)

@@ -28,22 +28,22 @@ Kind = Literal["angle", "range"]
 Words = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
 
-SMALLEST_BITS, LARGEST_BITS = 2, 32
+MIN_BITS, MAX_BITS = 2, 32
 """Word lengths a format can have. A specification asks for 24 at most; the rest is room for guard bits."""
-MOST_INPUTS = 4
+MAX_INPUTS = 4
 """Input words of a compiled function."""
 TURN = 2.0 * math.pi
 """2π as a float64, which is `TURN_REST` less than 2π."""
 TURN_REST = 2.4492935982947064e-16
 """2π − TURN, to float64 precision (2π = 6.283185307179586476925286766559...)."""
-LARGEST_TURNS = 2.0**24
+MAX_TURNS = 2.0**24
 """Angles are reduced by at most so many turns: beyond, neighbouring floats differ by a visible part of a word."""
 RESOLUTION = 2.0**-8
 """Parts of a unit that float64 must still resolve at the largest value of a format."""
 
 
 def wrap_turn(raw: Any) -> Any:
-    """Reduce angles in radians to one turn about zero, accurate for up to `LARGEST_TURNS` turns.
+    """Reduce angles in radians to one turn about zero, accurate for up to `MAX_TURNS` turns.
 
     fmod is exact, but with respect to the float TURN; each turn taken off is wrong by TURN_REST, which is put right.
     Arrays in NumPy and scalars in Numba alike.
@@ -86,7 +86,7 @@ class Format:
 
     def __post_init__(self) -> None:
         choice(self.kind, ("angle", "range"), f"{self.name}: kind")
-        whole(of_type(self.bits, int, f"{self.name}: bits"), SMALLEST_BITS, LARGEST_BITS, f"{self.name}: bits")
+        whole(of_type(self.bits, int, f"{self.name}: bits"), MIN_BITS, MAX_BITS, f"{self.name}: bits")
         if type(self.sign) is not int or self.sign not in (1, -1):
             raise BddTorqueError(f"{self.name}: sign must be 1 or -1, got {self.sign!r}")
         for field in ("low", "high", "offset"):
@@ -222,9 +222,9 @@ class Format:
         values = given.astype(np.float64)
         bad = ~np.isfinite(values)
         if self.kind == "angle":
-            bad |= np.abs(values) > LARGEST_TURNS * TURN
+            bad |= np.abs(values) > MAX_TURNS * TURN
         if bad.any():
-            what = "finite" if self.kind == "range" else f"finite angles of at most {LARGEST_TURNS:,.0f} turns"
+            what = "finite" if self.kind == "range" else f"finite angles of at most {MAX_TURNS:,.0f} turns"
             index = tuple(int(i) for i in np.argwhere(bad)[0])
             at = f" at {list(index)}" if index else ""
             raise BddTorqueError(f"{self.name} must be {what}, got {values[index]}{at}")

@@ -74,12 +74,12 @@ class Friction(Law):
 
     @property
     def real_valued(self) -> bool:
-        """Whether words are those of the real function: `exact` knows on which side of its jump a velocity lies."""
+        """True if words are those of the real function: `exact` knows on which side of its jump a velocity lies."""
         return True
 
     @property
     def nothing(self) -> bool:
-        """Whether there is no friction at all."""
+        """True if there is no friction at all."""
         return not (self.viscous or any(self._pair("coulomb")) or (self.static and any(self._pair("static"))))
 
     def bounded(self, values: Sequence[Bounded]) -> Bounded:

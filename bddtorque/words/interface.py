@@ -256,7 +256,7 @@ class Interface:
 
     @cached_property
     def arguments(self) -> dict[str, Argument]:
-        """What the input words, and the words derived from them, stand for, by name."""
+        """Meaning of the input words, and of the words derived from them, by name."""
         own = {name: argument_of(word) for name, word in self.words.items()}
         return own | {word.name: word.argument for word in self.derived}
 

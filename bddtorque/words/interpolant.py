@@ -23,7 +23,7 @@ from bddtorque.words.law import Law
 
 Floats = npt.NDArray[np.float64]
 
-MOST_ARGUMENTS = 4
+MAX_ARGUMENTS = 4
 NEAREST_AT_ONCE = 1 << 22
 """Distances that are looked at together."""
 
@@ -42,8 +42,8 @@ class Interpolant(Law):
     hold: bool = False
 
     def __post_init__(self) -> None:
-        if not 1 <= len(self.knots) <= MOST_ARGUMENTS or len(self.knots) != len(self.around):
-            raise BddTorqueError(f"interpolant must have 1 to {MOST_ARGUMENTS} arguments, got {len(self.knots)}")
+        if not 1 <= len(self.knots) <= MAX_ARGUMENTS or len(self.knots) != len(self.around):
+            raise BddTorqueError(f"interpolant must have 1 to {MAX_ARGUMENTS} arguments, got {len(self.knots)}")
         for knots, around in zip(self.knots, self.around, strict=True):
             finite = bool(knots) and all(map(math.isfinite, knots))
             if not finite or not all(a < b for a, b in pairwise(knots)):
@@ -131,8 +131,8 @@ class Nearest(Law):
     def __post_init__(self) -> None:
         numbers = [*self.values, *self.units, *(each for point in self.points for each in point)]
         count = len(self.units)
-        if not (1 <= count <= MOST_ARGUMENTS and len(self.around) == count and len(self.points) == len(self.values)):
-            raise BddTorqueError(f"nearest sample: values must be as many as points of 1 to {MOST_ARGUMENTS} numbers")
+        if not (1 <= count <= MAX_ARGUMENTS and len(self.around) == count and len(self.points) == len(self.values)):
+            raise BddTorqueError(f"nearest sample: values must be as many as points of 1 to {MAX_ARGUMENTS} numbers")
         if not self.points or any(len(point) != count for point in self.points) or min(self.units) <= 0:
             raise BddTorqueError("nearest sample: points must have one number per unit, and units be above 0")
         if not all(map(math.isfinite, numbers)):

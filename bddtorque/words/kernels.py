@@ -17,14 +17,14 @@ import numpy.typing as npt
 
 from bddtorque.base.errors import BddTorqueError
 from bddtorque.base.jit import DISABLE_JIT, njit
-from bddtorque.words.formats import LARGEST_TURNS, TURN, Format
+from bddtorque.words.formats import MAX_TURNS, TURN, Format
 from bddtorque.words.formats import wrap_turn as _wrap_turn
 from bddtorque.words.rounding import half_away as _half_away
 from bddtorque.words.rounding import half_up_shift as _half_up_shift
 
 ANGLE, HALF, CENTRE, LSB, SIGN, OFFSET, LOW, HIGH = range(8)
 """Columns of a packed format; HALF is 2^(bits-1), the others are the fields of `Format`."""
-_LARGEST_ANGLE, _LARGEST = LARGEST_TURNS * TURN, sys.float_info.max
+_LARGEST_ANGLE, _LARGEST = MAX_TURNS * TURN, sys.float_info.max
 Packed = npt.NDArray[np.float64]
 """Interface of n joints as numbers, shape (n, 8)."""
 
@@ -47,7 +47,7 @@ def pack(formats: Iterable[Format]) -> Packed:
 
 @njit
 def has_word(x: float, packed: Packed, joint: int) -> bool:
-    """Whether a value has a word: it is finite, and an angle is within so many turns."""
+    """Return whether a value has a word: it is finite, and an angle is within so many turns."""
     return abs(x) <= (_LARGEST_ANGLE if packed[joint, ANGLE] != 0.0 else _LARGEST)
 
 

@@ -19,13 +19,13 @@ from bddtorque.words.bounded import Bounded
 
 
 class Law(ABC):
-    """What a table is made of; frozen, hashable, and plain data in files."""
+    """Function that a table is made of; frozen, hashable, and plain data in files."""
 
     kind: ClassVar[str]  # the name of the law in files
 
     @property
     def real_valued(self) -> bool:
-        """Whether words are those of the real function: then `exact` decides what lies close to a tie or a jump."""
+        """True if words are those of the real function: then `exact` decides what lies close to a tie or a jump."""
         return False
 
     def __call__(self, *values: Any) -> Any:

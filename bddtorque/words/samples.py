@@ -30,7 +30,7 @@ from bddtorque.words.interpolant import Interpolant, Nearest
 
 Floats = npt.NDArray[np.float64]
 
-MOST_SAMPLES = 2_000_000
+MAX_SAMPLES = 2_000_000
 DUPLICATES = ("mean", "refuse")
 MERGES = ("point", "word")
 GAPS = ("linear", "nearest", "refuse")
@@ -98,8 +98,8 @@ def read_samples(source: Any, names: Sequence[str] | None = None) -> Samples:
     if len(bad):
         row, column = bad[0]
         raise BddTorqueError(f"{where}, row {row}: {own[column]} must be finite, got {array[row, column]}")
-    if not 0 < len(array) <= MOST_SAMPLES:
-        raise BddTorqueError(f"{where} must be 1 to {MOST_SAMPLES:,} samples, got {len(array):,}")
+    if not 0 < len(array) <= MAX_SAMPLES:
+        raise BddTorqueError(f"{where} must be 1 to {MAX_SAMPLES:,} samples, got {len(array):,}")
     numbers = array.astype(np.float64)
     return Samples(own, numbers[:, :-1], numbers[:, -1], np.arange(len(numbers)), where, "row")
 
@@ -117,8 +117,8 @@ def _from_csv(path: Path, names: Sequence[str] | None) -> Samples:
         check_width(cells, columns, line)
         numbers.extend(cell_number(cells[k], columns[k], line) for k in order)
         places.append(number)
-        if len(places) > MOST_SAMPLES:
-            raise BddTorqueError(f"{where}: there must be at most {MOST_SAMPLES:,} samples, got more")
+        if len(places) > MAX_SAMPLES:
+            raise BddTorqueError(f"{where}: there must be at most {MAX_SAMPLES:,} samples, got more")
     if not places:
         raise BddTorqueError(f"{where}: there are no samples below the header")
     read = np.frombuffer(numbers, dtype=np.float64).reshape(len(places), len(wanted))

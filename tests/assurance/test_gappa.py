@@ -19,7 +19,7 @@ from bddtorque.assurance import gappa_proof
 from bddtorque.assurance.gappa_proof import GappaBound, GappaProof, prove_with_gappa
 from bddtorque.assurance.lemmas import Ends, Hint, Lemma, Prover, around
 from bddtorque.assurance.turns import circle, turn_lemma
-from bddtorque.compiler.draft import Draft
+from bddtorque.compiler.draft import PlanDraft
 from bddtorque.independent import check_bytes
 from bddtorque.model.model import to_bytes
 from bddtorque.plan.plan import ExactSum
@@ -141,7 +141,7 @@ def changed_plan(monkeypatch: pytest.MonkeyPatch, change: object) -> None:
     """Have the proof see a plan whose sums stand for something else than their words compute."""
     redraft = gappa_proof.redraft
 
-    def other(model: bt.Model) -> tuple[Draft, str]:
+    def other(model: bt.Model) -> tuple[PlanDraft, str]:
         draft, how = redraft(model)
         assert not draft.plan.in_floats
         assert callable(change)

@@ -7,7 +7,6 @@ bound, and floats of which every operation rounds down, or up, as IEEE 754 allow
 import math
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 from fractions import Fraction
 from types import SimpleNamespace
 from typing import Any

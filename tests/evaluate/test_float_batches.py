@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 import bddtorque as bt
 from bddtorque.evaluate import float_batches
 from bddtorque.evaluate.float_batches import FloatBatches, float_calls, pattern_of
-from bddtorque.words.formats import LARGEST_TURNS, TURN, Format
+from bddtorque.words.formats import MAX_TURNS, TURN, Format
 from bddtorque.words.interface import word_vector
 from bddtorque.words.kernels import pack
 
@@ -53,7 +53,7 @@ def test_words_and_counts_are_those_of_the_formats(words, seed):
 
 
 @pytest.mark.parametrize("kind", ["angle", "range"])
-@pytest.mark.parametrize("bad", [math.nan, math.inf, -math.inf, 2.1 * LARGEST_TURNS * math.pi])
+@pytest.mark.parametrize("bad", [math.nan, math.inf, -math.inf, 2.1 * MAX_TURNS * math.pi])
 @pytest.mark.parametrize("place", [0, 69])
 def test_what_has_no_word_is_refused(kind, bad, place):
     formats = word_vector("q", ["q1"], (Format(kind, 8, -1.0, 1.0),))

@@ -25,7 +25,7 @@ from bddtorque.evaluate.spreading import schedule_model
 PLANS = {
     "terms": {"bits": 6},
     "recursive": {"bits": 6, "source": "recursive"},
-    "limbs": {"bits": 6, "block_bits": 6},
+    "partial": {"bits": 6, "block_bits": 6},
     "paper": {"bits": 5, "accuracy": "paper"},
 }
 

@@ -89,7 +89,7 @@ def test_ways_to_multiply_are_all_tried():
     tried = ({"block_bits": 12}, {"accuracy": "paper", "block_bits": 14}, {"block_bits": 12, "products": "partial"})
     plans = [arm(5 if "accuracy" in options else 6, **options).plan for options in tried]
     kinds = {
-        (type(plan.blocks[wire.block]), wire.limb_bits > 0)
+        (type(plan.blocks[wire.block]), wire.piece_bits > 0)
         for plan in plans
         for wire in plan.wires
         if wire.kind == "product"

@@ -72,7 +72,7 @@ def test_found_is_within_proved_on_every_word(case):
     assert str(model.certificate).count("\n") > 8 and model.name in repr(model)
 
 
-@pytest.mark.parametrize(("products", "method"), [("blocks", "block"), ("squares", "squares"), ("partial", "limbs")])
+@pytest.mark.parametrize(("products", "method"), [("blocks", "blocks"), ("squares", "squares"), ("partial", "partial")])
 def test_products_are_taken_as_asked_for(products, method, tmp_path):
     inputs = {"a": (5, 1.0), "b": (5, (0.5, 1.5)), "c": (4, 2.0)}
     model = bt.compile_function(wide, inputs=inputs, output=6, block_bits=12, products=products)

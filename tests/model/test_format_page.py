@@ -71,4 +71,4 @@ def test_the_page_names_every_kind_of_wire_block_and_method() -> None:
     kinds |= {wire["method"] for plan in plans for wire in plan["wires"] if wire["kind"] == "product"}
     assert {json.dumps(kind) for kind in kinds} <= set(re.findall(r'"[a-z_]+"', PAGE))
     wires, blocks = {"input", "angle_sum", "lookup", "product", "sum"}, {"function", "product", "square"}
-    assert kinds == wires | blocks | {"block", "limbs", "squares"}  # and so the reader knows them all
+    assert kinds == wires | blocks | {"blocks", "partial", "squares"}  # and so the reader knows them all

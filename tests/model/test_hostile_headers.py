@@ -72,7 +72,7 @@ HOSTILE = st.one_of(
         [
             None, True, False, 0, 1, -1, 2, 63, 64, 2**31, 2**53, -(2**62), 2**62, 2**63, 10**19, -(10**18), 0.5, -0.0,
             1e308, -1e308, 5e-324, "", "0", "1/0", "1/3", "-1/2", "9" * 1999, "1/" + "9" * 1990, "0x1p+1000", "nan",
-            "inf", "x0", "x1", "q1", "q9", "q" + "9" * 5000, "native", "block", "squares", "angle", "sum", "product",
+            "inf", "x0", "x1", "q1", "q9", "q" + "9" * 5000, "native", "blocks", "squares", "angle", "sum", "product",
             "a\nb\x1b[31m", "\ud800", "é" * 300, [], [[]], {}, {"kind": "sum"}, [0], [0, 0], [0, 0, 0], [[0, 1]],
             [None] * 3, DELETED,
         ]
@@ -175,9 +175,9 @@ def wire(kind: str, options: dict, **found: Any) -> tuple:
         ("sum", SMALL, "lsb", "1/0"),
         ("sum", SMALL, "constant", 2**63),
         ("product", SMALL, "left", 999),
-        ("product", SMALL, "method", "block"),
+        ("product", SMALL, "method", "blocks"),
         ("product", SMALL, "block", 0),
-        ("product", SMALL, "limb_bits", 27),
+        ("product", SMALL, "piece_bits", 27),
         ("product", SMALL, "shift", -1),
         ("angle_sum", {"bits": 2}, "parts", [[999, 1, 0]]),
         ("angle_sum", {"bits": 2}, "parts", [[0, 65, 0]]),
@@ -276,7 +276,7 @@ def test_words_beyond_what_a_plan_promised_end_and_stay_inside() -> None:
     """A sum that says it is one bit wide, and is not: products of it come out wrong, but they come out."""
     header, arrays = taken_apart(saved(**LIMBS))
     wires = header["plan"]["wires"]
-    place = wire("product", LIMBS, method="limbs")[-1]
+    place = wire("product", LIMBS, method="partial")[-1]
     parts = [[wire("input", LIMBS)[-1], 2**57 + 1]]
     big = {**wires[wire("sum", LIMBS)[-1]], "name": "big", "parts": parts, "low": -1, "high": 0}
     big |= {"constant": 0, "shift": 0}
@@ -293,7 +293,7 @@ def test_words_beyond_what_a_plan_promised_end_and_stay_inside() -> None:
         for part in output["parts"]:
             part[0] += 2 * (part[0] >= place)
     wires[place:place] = [big, again]
-    wires[place + 2] |= {"left": place + 1, "right": place + 1, "method": "limbs"}
+    wires[place + 2] |= {"left": place + 1, "right": place + 1, "method": "partial"}
     model = from_bytes(signed(header, arrays))
     for kind in ("bits", "words"):
         assert model.evaluator(kind).torque_words(*random_words(model)).shape == (200, 2)

@@ -111,7 +111,7 @@ def test_errors_of_factors_and_sums_compose_by_the_formula():
     # no plain sine: of that more would be known
     graph = tracer.graph([9.0 * tracer.sin(tracer.input("x0"))], ["f"])
     blocks = tuple(FunctionBlock(graph, (Argument("angle", 4),), Fraction(1, k), -9 * k, 9 * k) for k in (2, 5))
-    product = Product("ab", 1, 2, 3, "limbs", 2, 4, -500, 500)
+    product = Product("ab", 1, 2, 3, "partial", 2, 4, -500, 500)
     half = Fraction(1, 2)
     plan = Plan(
         (

@@ -95,11 +95,11 @@ def test_the_cascade_is_two_blocks_of_twice_the_word_where_they_fit():
     graph, arguments, targets = arm(8, input_bits=8)
     plan = cover(graph, arguments, targets, Choices((2, 2), 0, (10, 10)), 20)
     (product,) = (wire for wire in plan.wires if isinstance(wire, Product))
-    assert product.method == "block" and isinstance(plan.blocks[product.block], ProductBlock)
+    assert product.method == "blocks" and isinstance(plan.blocks[product.block], ProductBlock)
     assert plan.blocks[product.block].input_widths == (10, 8)
     wide = plan_within(graph, arguments, targets, 1.0, 15)
     product = next(wire for wire in wide.wires if isinstance(wire, Product))
-    assert product.method == "limbs" and wide.blocks[product.block].input_widths == (product.limb_bits,) * 2
+    assert product.method == "partial" and wide.blocks[product.block].input_widths == (product.piece_bits,) * 2
 
 
 @pytest.mark.parametrize("block_bits", [4, 7])
@@ -201,7 +201,7 @@ def test_a_plan_whose_words_do_not_fit_is_refused():
     check_widths(plan)
     place, product = next((k, wire) for k, wire in enumerate(plan.wires) if isinstance(wire, Product))
     wide = replace(plan, blocks=(*plan.blocks, ProductBlock((3, 3), True, 0, -16, 16)))
-    bad = replace(product, method="block", block=len(wide.blocks) - 1)
+    bad = replace(product, method="blocks", block=len(wide.blocks) - 1)
     wires = (*plan.wires[:place], bad, *plan.wires[place + 1 :])
     with pytest.raises(BddTorqueError, match="bits are too wide for their product"):
         check_widths(replace(wide, wires=wires))

@@ -193,8 +193,8 @@ def test_friction_is_one_more_table() -> None:
     ("changes", "said"),
     [
         ({"block": 0}, "method 'native' does not multiply with block 0"),
-        ({"limb_bits": 4}, "method 'native' does not multiply with block -1"),
-        ({"method": "limbs", "block": 0, "limb_bits": 4}, "does not multiply with block 0"),
+        ({"piece_bits": 4}, "method 'native' does not multiply with block -1"),
+        ({"method": "partial", "block": 0, "piece_bits": 4}, "does not multiply with block 0"),
         ({"method": "squares", "block": 0}, "does not multiply with block 0"),
     ],
 )

@@ -20,7 +20,7 @@ from bddtorque.plan.wires import Input, Output, Product
 from bddtorque.words.integer_range import Range
 from bddtorque.words.interface import Interface
 
-METHODS = ("block", "limbs", "squares")
+METHODS = ("blocks", "partial", "squares")
 KINDS = (("words", "dense"), ("bits", "lockstep"), ("bits", "bits"))
 
 
@@ -28,7 +28,7 @@ def block_of(method: str, widths: tuple[int, int], shift: int, limb: int) -> tup
     """Return the table that a method needs for words of these widths, and its limb bits."""
     if method == "squares":
         return SquareBlock(max(widths) + 1), 0
-    if method == "block":
+    if method == "blocks":
         lowest, highest = (1 << (sum(widths) - 2)), (1 << (sum(widths) - 2))
         half = (1 << shift) >> 1
         return ProductBlock(widths, True, shift, (-lowest + half) >> shift, (highest + half) >> shift), 0
@@ -47,7 +47,7 @@ def with_method(model: Model, method: str, only: tuple[str, ...] = METHODS) -> M
                 blocks.append(block)
                 tables.append(tabulate(block)[0])
                 diagrams.append(build(tables[-1], tuple(range(sum(block.input_widths)))))
-            wires[k] = replace(wire, method=method, block=blocks.index(block), limb_bits=limb)
+            wires[k] = replace(wire, method=method, block=blocks.index(block), piece_bits=limb)
     changed = replace(plan, wires=tuple(wires), blocks=tuple(blocks))
     return replace(model, plan=changed, tables=tuple(tables), diagrams=tuple(diagrams))
 
@@ -70,11 +70,11 @@ def multiplier(swing: Model, widths: tuple[int, int], shift: int) -> Model:
     most = 1 << (sum(widths) - 2)
     half = (1 << shift) >> 1
     low, high = (-most + half) >> shift, (most + half) >> shift
-    block, limb = block_of("limbs", widths, shift, 2)
+    block, limb = block_of("partial", widths, shift, 2)
     wires = (
         Input("qd1", widths[0], False),
         Input("qdd1", widths[1], False),
-        Product("product", 0, 1, shift, "limbs", 0, limb, low, high),
+        Product("product", 0, 1, shift, "partial", 0, limb, low, high),
     )
     output = swing.plan.outputs[0]
     output = Output("tau1", ((2, 1),), 0, output.constant_error, 0, -(1 << 23), (1 << 23) - 1, output.lsb)
@@ -102,9 +102,9 @@ def test_every_product_of_small_words_is_exact(swing, method, widths, shift):
 @pytest.mark.parametrize("limb", [1, 2, 3, 7])
 def test_limbs_of_any_size_are_exact(swing, limb):
     model = multiplier(swing, (9, 6), 2)
-    block, _ = block_of("limbs", (9, 6), 2, limb)
+    block, _ = block_of("partial", (9, 6), 2, limb)
     table = tabulate(block)[0]
-    wires = (*model.plan.wires[:2], replace(model.plan.wires[2], limb_bits=limb))
+    wires = (*model.plan.wires[:2], replace(model.plan.wires[2], piece_bits=limb))
     diagram = build(table, tuple(range(2 * limb)))
     plan = replace(model.plan, wires=wires, blocks=(block,))
     model = replace(model, plan=plan, tables=(table,), diagrams=(diagram,))
@@ -119,7 +119,7 @@ def test_quarter_squares_know_the_lowest_word():
     assert values[1] == values[15] == 0  # ⌊1/4⌋, of both signs
 
 
-@pytest.mark.parametrize("method", ["limbs", "squares"])
+@pytest.mark.parametrize("method", ["partial", "squares"])
 def test_a_plan_gives_the_same_words_by_any_method(method):
     model = bt.compile("planar3r_a", bits=8, source="recursive", workers=1)
     other = with_method(model, method)
@@ -135,9 +135,9 @@ def test_a_plan_gives_the_same_words_by_any_method(method):
 def test_methods_fit_their_words():
     model = bt.compile("planar3r_b", bits=12, source="recursive", workers=1)
     products = [wire for wire in model.plan.wires if isinstance(wire, Product)]
-    assert {wire.method for wire in products} == {"squares", "limbs"}
+    assert {wire.method for wire in products} == {"squares", "partial"}
     for wire in products:
         bits = max(model.plan.bits_of(wire.left), model.plan.bits_of(wire.right))
         table = model.plan.blocks[wire.block].input_widths
-        assert bits + 1 <= table[0] if wire.method == "squares" else table == (wire.limb_bits, wire.limb_bits)
+        assert bits + 1 <= table[0] if wire.method == "squares" else table == (wire.piece_bits, wire.piece_bits)
         assert Range(wire.low, wire.high).bits <= 62

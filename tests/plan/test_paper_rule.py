@@ -78,7 +78,7 @@ def check_the_scheme(plan, widths):
     most = max(widths)
     for wire in plan.wires:
         if isinstance(wire, Product):
-            assert wire.method == "block" and all(plan.bits_of(source) <= most for source in wire.sources)
+            assert wire.method == "blocks" and all(plan.bits_of(source) <= most for source in wire.sources)
         elif isinstance(wire, Sum):  # a coefficient: its harmonics, each from a table, or from a cascade
             assert plan.bits_of(plan.wires.index(wire)) <= most
             assert all(abs(factor) == 1 for _, factor in wire.parts)

@@ -61,7 +61,7 @@ def test_products_are_one_of_their_candidates(options: dict[str, object], method
     plan, bounds = plan_and_bounds("planar2r", **options)
     products = [wire for wire in plan.wires if isinstance(wire, Product)]
     found = {each.name for wire in products for each in product_candidates(plan, wire) if each.chosen}
-    assert found == {wire.way for wire in products}
+    assert found == {wire.method for wire in products}
     assert methods <= found
     text = plan_text(plan, "arm", bounds)
     for wire in products:

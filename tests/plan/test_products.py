@@ -26,7 +26,7 @@ WAYS = ("blocks", "squares", "partial")
 
 def ways_of(plan):
     """Return the ways in which a plan takes its products."""
-    return {wire.way for wire in plan.wires if isinstance(wire, Product)}
+    return {wire.method for wire in plan.wires if isinstance(wire, Product)}
 
 
 @pytest.mark.parametrize("way", WAYS)

@@ -20,10 +20,10 @@ from bddtorque.plan.tabulate import tabulate
 from bddtorque.plan.wires import Algebra, AngleSum, Input, Lookup, Output, Product, Sum
 from bddtorque.plan.word_ranges import known_ranges
 from bddtorque.questions.subjects import sliced
-from bddtorque.questions.wire_ranges import Ranges
+from bddtorque.questions.wire_ranges import SumRanges
 from bddtorque.words.integer_range import Range, hold, index_words, word_range, wrap
 
-LIMBS = ProductBlock.of_limbs(2)
+LIMBS = ProductBlock.of_pieces(2)
 UNIT = Fraction(1)
 
 
@@ -81,7 +81,7 @@ def plans(draw):
             case "product":
                 left, right = draw(source), draw(source)
                 low, high = (ends(left) * ends(right)).rounded(shift)
-                wires.append(Product(f"p{k}", left, right, shift, "limbs", 0, 2, low, high))
+                wires.append(Product(f"p{k}", left, right, shift, "partial", 0, 2, low, high))
             case "sum":
                 parts = tuple(draw(st.lists(st.tuples(source, st.integers(-5, 5)), max_size=3)))
                 reach = sum((ends(wire) * factor for wire, factor in parts), start=Range(constant, constant))
@@ -142,7 +142,7 @@ def test_ranges_over_boxes_hold_every_sum_and_are_exact_for_one_state(made, data
     states = all_states(plan)
     inputs = np.stack(list(states.values()), axis=1)
     total = np.broadcast_to(run_sum(plan.outputs[0], run_wires(plan, tables, states)), len(inputs))
-    ranges = Ranges(plan, tables)
+    ranges = SumRanges(plan, tables)
     low, high = ranges.over(inputs, inputs)
     assert np.array_equal(low, total) and np.array_equal(high, total)
     corners = inputs[data.draw(st.lists(st.integers(0, len(inputs) - 1), min_size=2, max_size=2))]

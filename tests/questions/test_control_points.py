@@ -21,7 +21,7 @@ from bddtorque.proof.arc_controls import arc_controls, halvings
 from bddtorque.proof.control_points import corner_bounds, size_bounds
 from bddtorque.proof.motion_forms import largest_motions
 from bddtorque.proof.motion_rows import motion_rows
-from bddtorque.proof.sample_errors import FURTHEST_CONTROL, gamma, rounding_loss, sample_errors
+from bddtorque.proof.sample_errors import MAX_CONTROL, gamma, rounding_loss, sample_errors
 from bddtorque.proof.torque_boxes import WIDEST, TorqueSearch
 
 
@@ -105,7 +105,7 @@ def test_control_points_are_off_by_no_more_than_is_counted() -> None:
                     exact = mpmath.lu_solve(basis, values)
                     own = found[:, 2 * times - 1 + column]
                     assert max(abs(a - b) for a, b in zip(own, exact, strict=True)) <= 400 * 2.0**-53
-        assert np.abs(found).max() <= FURTHEST_CONTROL
+        assert np.abs(found).max() <= MAX_CONTROL
 
 
 def test_means_of_halves_are_off_by_no_more_than_is_counted() -> None:

@@ -22,7 +22,7 @@ from bddtorque.questions.convolving import (
     prepared,
 )
 from bddtorque.questions.input_support import bits_that_matter
-from bddtorque.questions.wire_ranges import GridExtremes, LineExtremes, Ranges
+from bddtorque.questions.wire_ranges import GridExtremes, LineExtremes, SumRanges
 
 
 @st.composite
@@ -82,11 +82,11 @@ def test_ranges_hold_wide_words_too(seed):
 def check_boxes(asked, rng, boxes=8, states=64):
     lowest = np.array([-(1 << (wire.bits - 1)) for wire in asked.inputs])
     ends = np.sort(rng.integers(lowest, -lowest, (2, boxes, len(lowest))), axis=0)
-    low, high = Ranges(asked.plan, asked.tables).over(ends[0], ends[1])
+    low, high = SumRanges(asked.plan, asked.tables).over(ends[0], ends[1])
     points = rng.integers(ends[0], ends[1] + 1, (states, boxes, len(lowest)))
     total = asked.total({wire.name: points[..., k] for k, wire in enumerate(asked.inputs)})
     assert (low <= total).all() and (total <= high).all()
-    alone = Ranges(asked.plan, asked.tables).over(ends[0], ends[0])
+    alone = SumRanges(asked.plan, asked.tables).over(ends[0], ends[0])
     at = asked.total({wire.name: ends[0][:, k] for k, wire in enumerate(asked.inputs)})
     assert np.array_equal(alone[0], at) and np.array_equal(alone[1], at)
 

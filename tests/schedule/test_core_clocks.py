@@ -14,7 +14,7 @@ from bddtorque.export.one_bit_steps import StepMaker
 PLANS = {
     "terms": {"bits": 6},
     "squares": {"bits": 6, "block_bits": 12},
-    "limbs": {"bits": 6, "block_bits": 6},
+    "partial": {"bits": 6, "block_bits": 6},
     "paper": {"bits": 4, "accuracy": "paper"},
     "clamped": {"bits": 4, "torque": 20.0},
 }

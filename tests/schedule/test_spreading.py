@@ -23,7 +23,7 @@ from bddtorque.words.integer_range import Range, wrap
 PLANS = {
     "terms": {"bits": 6},
     "recursive": {"bits": 6, "source": "recursive"},
-    "limbs": {"bits": 6, "block_bits": 6},
+    "partial": {"bits": 6, "block_bits": 6},
     "paper": {"bits": 5, "accuracy": "paper"},
     "direct": {"bits": 4, "accuracy": "paper", "block_bits": 18},
 }
@@ -68,7 +68,7 @@ def test_a_schedule_carried_out_gives_the_words_of_every_evaluator(plan, way):
 
 def test_every_method_of_multiplying_is_among_the_plans():
     methods = {w.method for plan in PLANS for w in model(plan).plan.wires if isinstance(w, Product)}
-    assert methods == {"squares", "limbs", "block"}
+    assert methods == {"squares", "partial", "blocks"}
 
 
 @pytest.mark.parametrize("plan", PLANS)

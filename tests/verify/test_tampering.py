@@ -18,8 +18,8 @@ from bddtorque.base.errors import BddTorqueError
 from bddtorque.compiler.verify import verify
 from bddtorque.model.model import from_bytes, to_bytes
 from bddtorque.plan.bdd import Diagram
-from bddtorque.plan.reduction import build
 from bddtorque.plan.plan import plan_from_plain
+from bddtorque.plan.reduction import build
 from bddtorque.plan.table import Table
 from bddtorque.proof.certificate import Certificate
 from bddtorque.proof.proved_bound import Parts

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from bddtorque.base.errors import BddTorqueError
 from bddtorque.words import kernels
-from bddtorque.words.formats import LARGEST_TURNS, TURN, Format
+from bddtorque.words.formats import MAX_TURNS, TURN, Format
 from bddtorque.words.interface import Interface, interface_from_plain, word_vector
 
 BITS = st.integers(2, 24)
@@ -198,7 +198,7 @@ def test_not_finite_is_refused(kind: str, x: object, found: str) -> None:
 def test_angles_too_far_away_are_refused() -> None:
     word = Format("angle", 8)
     with pytest.raises(BddTorqueError, match=r"must be finite angles of at most 16,777,216 turns, got"):
-        word.quantise(1.01 * LARGEST_TURNS * TURN)
+        word.quantise(1.01 * MAX_TURNS * TURN)
 
 
 @pytest.mark.parametrize(

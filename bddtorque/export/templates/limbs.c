@@ -1,4 +1,4 @@
-/* left times right, modulo 2^64, in limbs of @limb_bits@ bits: as many of each as its word can have. */
+/* left times right, modulo 2^64, in pieces of @piece_bits@ bits: as many of each as its word can have. */
 static uint64_t limbs_@block@(int64_t left, uint32_t lefts, int64_t right, uint32_t rights)
 {
     const uint64_t a = (left < 0) ? (~(uint64_t)left + UINT64_C(1)) : (uint64_t)left;
@@ -9,8 +9,8 @@ static uint64_t limbs_@block@(int64_t left, uint32_t lefts, int64_t right, uint3
 
     for (i = 0u; i < lefts; i++) {
         for (j = 0u; j < rights; j++) {
-            const uint32_t left_place = @limb_bits@u * i;
-            const uint32_t right_place = @limb_bits@u * j;
+            const uint32_t left_place = @piece_bits@u * i;
+            const uint32_t right_place = @piece_bits@u * j;
             const uint32_t place = left_place + right_place;
             const uint64_t high = (a >> left_place) & @mask@;
             const uint64_t low = (b >> right_place) & @mask@;

@@ -101,7 +101,7 @@ function multiplying(wide, method, left, right, shift, table, widths, limbBits) 
     if (wide) return (words) => roundedWide(BigInt(words[left]) * BigInt(words[right]), shift);
     return (words) => rounded(words[left] * words[right], shift);
   }
-  if (method === "block") {
+  if (method === "blocks") {
     return (words) => table[lowBits(words[left], widths[0]) * 2 ** widths[1] + lowBits(words[right], widths[1])];
   }
   if (method === "squares") {

@@ -119,7 +119,7 @@ class _FloatWriter:
         return self.wire(Fused(first, second, addend, signs[side], signs[1 - side]))
 
     def _is_scaled(self, node: int) -> bool:
-        """Whether a node is an input that is its word times its unit: a product like others."""
+        """Return whether a node is an input that is its word times its unit: a product like others."""
         operation = self.graph.nodes[node]
         argument = self.arguments.get(operation.name) if operation.op is Op.INPUT else None
         return argument is not None and argument.kind == "word" and not argument.centre
@@ -293,7 +293,7 @@ def plan_floats(
 
 
 def _keeps(plan: Plan, accuracy: float, spent: Sequence[float]) -> bool:
-    """Whether the bounds of a plan are below an accuracy."""
+    """Return whether the bounds of a plan are below an accuracy."""
     try:
         bounds = compose_bounds(plan, {}, planned_facts(plan.blocks))
     except BddTorqueError:  # values beyond this precision

@@ -1,4 +1,4 @@
-"""What machine integers cost on a chip: cycles of products and sums by the bits of their words.
+"""Costs of machine integers on a chip: cycles of products and sums by the bits of their words.
 
 An estimate to choose by. What a compiler makes of the exported code is measured by `bddtorque bench --chip`.
 """

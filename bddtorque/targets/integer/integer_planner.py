@@ -32,9 +32,9 @@ FINEST_CONSTANT, SMALL = range(0, -8, -1), Fraction(1, 256)
 CONSTANT_BITS = 7
 """Bits below a unit that are kept of a constant."""
 MAX_TRIES = 12
-TIGHTER = 0.98
+BUDGET_DECAY = 0.98
 """What is left of the budget for each next try."""
-ONLY_IF = 1.05
+MIN_GAIN = 1.05
 """Outputs whose summands are scaled one by one need more constants: taken if they seem to save more than this."""
 
 
@@ -53,7 +53,7 @@ class IntegerLayout(NetworkLayout):
         self.cut_off = sizer.only_summed(exponents)
 
     def keeps_constant(self, key: int) -> bool:
-        """Whether a sum has its own constant; it costs an addition less to leave it to sums that have one anyway."""
+        """Return whether a sum has its own constant; leaving it to sums that have one anyway saves an addition."""
         return key not in self.cut_off
 
     def step_of(self, node: int) -> Fraction:
@@ -61,7 +61,7 @@ class IntegerLayout(NetworkLayout):
         return self.sizer.units[node] * super().step_of(node)
 
     def is_power(self, ratio: Fraction) -> bool:
-        """Whether a factor is as good as a power of two: units are kept to a few bits only."""
+        """Return whether a factor is as good as a power of two: units are kept to a few bits only."""
         return is_power(float(ratio))
 
     def whole_constant(self, constant: Fraction, shift: int) -> int:
@@ -120,7 +120,7 @@ def plan_integers(
             problems.append(problem)
     if not found:
         raise problems[0]
-    return min(found, key=lambda plan: plan_cycles(plan, chip) * (1.0 if plan is found[0] else ONLY_IF))
+    return min(found, key=lambda plan: plan_cycles(plan, chip) * (1.0 if plan is found[0] else MIN_GAIN))
 
 
 def _planned(
@@ -148,7 +148,7 @@ def _planned(
         # errors to first order are larger than composed ones, by a factor that hardly depends on the words
         comparable = (choice.errors > 0) & (bounds > 0.5)  # an output that is a whole sum is not rounded by half a unit
         factors = np.divide(choice.errors, bounds - 0.5, out=np.ones(len(targets)), where=comparable)
-        tighter *= TIGHTER
+        tighter *= BUDGET_DECAY
         choice = search.find((wanted - 0.5) * tighter * factors)
     worst = int(bounds.argmax())
     raise BddTorqueError(

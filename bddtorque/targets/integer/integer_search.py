@@ -1,4 +1,4 @@
-"""Which words of a network to round how far, so that a chip takes the fewest cycles within an error budget.
+"""Choice of how far each word of a network is rounded, for the fewest cycles of a chip within an error budget.
 
 Cycles change only where a product or a sum no longer fits a register. So words are made finer where that costs nothing,
 which leaves more of the budget to those that are made coarser to fit. Errors are estimated to first order here, by
@@ -17,11 +17,11 @@ from bddtorque.targets.integer.integer_cost import CycleModel
 from bddtorque.targets.integer.integer_sizing import FACTORS, PRODUCT_TOLERANCE, TABLES, Sizer
 from bddtorque.targets.sizing import Floats
 
-FARTHEST = 4
+MAX_COARSER_BITS = 4
 """Bits that a word is made coarser by, at once."""
 FINER = (4, 2, 1)
 """Bits that a word is made finer by, tried one after the other."""
-SMALLEST_SHARE = 2.0**-60
+MIN_SHARE = 2.0**-60
 """Units: with less, words outgrow any integer."""
 SMALL = 1 / 256
 """Of all errors: a word that errs less is not made finer."""
@@ -79,7 +79,7 @@ class WordSearch:
     def _share(self, allowed: Floats) -> float:
         """Return the largest share of each rounding with which errors are within what is allowed, if there is one."""
         share = 1.0
-        while share > SMALLEST_SHARE and (self.choice(share, {}).errors > allowed).any():
+        while share > MIN_SHARE and (self.choice(share, {}).errors > allowed).any():
             share *= 2**-0.25
         return share
 
@@ -114,7 +114,8 @@ class WordSearch:
             return (best.cycles - found.cycles) / max(more, 1e-9), found
 
         # what a move is worth hardly changes: it is looked at again only when it is the best (lazy greedy)
-        queue = [(-worth(node, bits)[0], node, bits) for node in self.movable for bits in range(1, FARTHEST + 1)]
+        steps = range(1, MAX_COARSER_BITS + 1)
+        queue = [(-worth(node, bits)[0], node, bits) for node in self.movable for bits in steps]
         queue = [each for each in queue if each[0] < 0]
         heapify(queue)
         while queue:
@@ -127,7 +128,7 @@ class WordSearch:
                 continue
             best = found
             moved[node] = moved.get(node, 0) + bits
-            for more in range(1, FARTHEST + 1):
+            for more in steps:
                 heappush(queue, (-value, node, more))
         return best
 

@@ -39,7 +39,7 @@ Place = tuple[int, Monomial]
 
 
 class Sizer:
-    """What decides the words of a network."""
+    """Decides the words of a network."""
 
     def __init__(self, network: Network, units: Sequence[Fraction], budget: float) -> None:
         self.network = network
@@ -182,7 +182,7 @@ class Sizer:
         return found
 
     def is_rounded(self, key: int, exponents: Mapping[int, int]) -> bool:
-        """Whether a sum is rounded, whatever is rounded before it."""
+        """Return whether a sum is rounded, whatever is rounded before it."""
         own = exponents.get(key, 0)
         return any(
             self.summand(place, exponents) < own
@@ -196,7 +196,7 @@ class Sizer:
         return step + sum(exponents[word] for word in place[1] if not isinstance(word, str))
 
     def is_power(self, place: Place) -> bool:
-        """Whether the factor of a summand is a power of two."""
+        """Return whether the factor of a summand is a power of two."""
         return is_power(self.factors[place])
 
     def _unit(self, key: int) -> Fraction:
@@ -260,7 +260,7 @@ def _coarsest(factor: float, allowed: float) -> int:
 
 
 def is_power(factor: float) -> bool:
-    """Whether a factor is a power of two, or next to one."""
+    """Return whether a factor is a power of two, or next to one."""
     return abs(factor / 2.0 ** _nearest_power(factor) - 1) < 1e-9
 
 

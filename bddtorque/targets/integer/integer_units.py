@@ -43,7 +43,7 @@ class Equation:
 
     @property
     def weight(self) -> float:
-        """What a factor costs here."""
+        """Cost of a factor here."""
         return 1.0 if len(self.words) > 1 else LINEAR
 
     def times(self, word: int) -> int:

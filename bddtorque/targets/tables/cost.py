@@ -20,7 +20,7 @@ from bddtorque.plan.plan_operations import partial_look_ups
 from bddtorque.plan.rows import digit_cuts
 from bddtorque.plan.table import word_dtype
 from bddtorque.plan.wires import Product
-from bddtorque.targets.builder import WIDEST_SQUARE
+from bddtorque.targets.builder import MAX_AUTO_SQUARE_BITS
 from bddtorque.targets.piece_bits import piece_bits, piece_table_bytes
 
 NODE_BYTES = 9
@@ -104,22 +104,22 @@ def product_candidates(plan: Plan, wire: Product) -> list[Candidate]:
     widths = plan.bits_of(wire.left), plan.bits_of(wire.right)
     together, widest = sum(widths), max(widths)
     ranges = plan.range_of(wire.left), plan.range_of(wire.right)
-    limb = wire.limb_bits or piece_bits([ranges], plan.block_bits)
+    bits = wire.piece_bits or piece_bits([ranges], plan.block_bits)
     found = [
         ("blocks", TABLE_WORD_BYTES << together, 1, 1, _why_block(plan, wire, together)),
         ("squares", TABLE_WORD_BYTES << (widest + 1), 2, 1, _why_squares(plan, wire, widest)),
-        ("partial", piece_table_bytes(limb), partial_look_ups(*ranges, limb), 1, _why_partial(wire, limb)),
+        ("partial", piece_table_bytes(bits), partial_look_ups(*ranges, bits), 1, _why_partial(wire, bits)),
     ]
     candidates = []
     for name, size, loads, depth, reason in found:
         cost = depth * latency(size) + loads - depth
         constant = name != "partial"  # as many pieces as the words at hand need
-        candidates.append(Candidate(name, size, loads, depth, cost, constant, name == wire.way, reason))
+        candidates.append(Candidate(name, size, loads, depth, cost, constant, name == wire.method, reason))
     return candidates
 
 
 def _why_block(plan: Plan, wire: Product, together: int) -> str:
-    if wire.method == "block":
+    if wire.method == "blocks":
         return "one load, rounding included"
     if together > plan.block_bits:
         return f"{together} input bits, block_bits is {plan.block_bits}"
@@ -131,13 +131,13 @@ def _why_squares(plan: Plan, wire: Product, widest: int) -> str:
         return "two loads from a table of one word, shared by all such products"
     if widest >= plan.block_bits:
         return f"{widest + 1} input bits, block_bits is {plan.block_bits}"
-    if widest >= WIDEST_SQUARE:
-        return f"{widest + 1} input bits: beyond {WIDEST_SQUARE} its diagram outgrows partial products"
-    if wire.method == "block":
+    if widest >= MAX_AUTO_SQUARE_BITS:
+        return f"{widest + 1} input bits: beyond {MAX_AUTO_SQUARE_BITS} its diagram outgrows partial products"
+    if wire.method == "blocks":
         return "two loads against one"
     return 'two loads from a table shared by all: products = "squares"'
 
 
-def _why_partial(wire: Product, limb: int) -> str:
-    shared = f"a table of {limb} by {limb} bits, shared by all such products"
-    return shared if wire.method == "limbs" else f"more loads, from {shared}"
+def _why_partial(wire: Product, bits: int) -> str:
+    shared = f"a table of {bits} by {bits} bits, shared by all such products"
+    return shared if wire.method == "partial" else f"more loads, from {shared}"

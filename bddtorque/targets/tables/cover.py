@@ -36,7 +36,7 @@ CONSTANT_CHARGE = Fraction(5, 4)
 
 @dataclass(frozen=True)
 class Choices:
-    """What the error budget decides."""
+    """Decisions of the error budget."""
 
     guard: tuple[int, ...]  # for each output, how many bits finer than its own last bit its summands are
     margin: int  # how many bits finer than needed for a summand the tables inside its cascade are
@@ -117,7 +117,7 @@ class _CoverBuilder(FunctionTables):
 
     def best_method(self, widths: tuple[int, int]) -> Method:
         """Return what ``"auto"`` stands for: one block of both words where they fit, else partial products."""
-        return "block" if sum(widths) <= self.block_bits else "limbs"
+        return "blocks" if sum(widths) <= self.block_bits else "partial"
 
     def cover_term(self, output: str, reference: int, lsb: Fraction, margin: int, width: int | None) -> tuple[int, int]:
         """Return the wire of one summand of an output in units of `lsb`, and the sign it enters with."""
@@ -235,7 +235,7 @@ class _CoverBuilder(FunctionTables):
         return wire, *self.range_of(wire), sign * own_lsb
 
     def _plain(self, factor: _Factor) -> bool:
-        """Whether a factor is one input word, proportional to its value."""
+        """Return whether a factor is one input word, proportional to its value."""
         node = self.graph.nodes[factor.references[0] >> 1]
         return len(factor.references) == 1 and node.op is Op.INPUT and self.arguments[node.name].centre == 0
 

@@ -105,12 +105,12 @@ class NetworkLayout(PlanBuilder):
         return Fraction(2) ** self.sizes.exponents[node]
 
     def _is_nothing(self, node: int) -> bool:
-        """Whether a table would be all zeros: its value is below half a unit of its word, whatever its inputs."""
+        """Return whether a table would be all zeros: its values are all below half a unit of its word."""
         reach = self.network.ranges[node]
         return node in self.sizes.exponents and nearest_words(reach.low, reach.high, self.step_of(node)) == (0, 0)
 
     def _is_left_out(self, key: int, monomial: Monomial) -> bool:
-        """Whether a monomial is left out of a form: it is too small to matter, or a table in it would be all zeros."""
+        """Return whether a monomial is left out of a sum: too small to matter, or with a table of zeros."""
         return monomial in self.sizes.dropped.get(key, frozenset()) or not self.nothing.isdisjoint(monomial)
 
     def _find_shifts(self, key: int, form: MonomialSum, lsb: Fraction) -> None:
@@ -126,7 +126,7 @@ class NetworkLayout(PlanBuilder):
         return 0 if self.is_power(ratio) else max(0, math.floor(math.log2(self.product_tolerance / ratio)))
 
     def is_power(self, ratio: Fraction) -> bool:
-        """Whether a factor is a power of two, so that a shift aligns what it multiplies."""
+        """Return whether a factor is a power of two, so that a shift aligns what it multiplies."""
         return _is_power(ratio.numerator) and _is_power(ratio.denominator)
 
     def _shared_shift(self, monomial: Monomial, wanted: int) -> int:
@@ -235,7 +235,7 @@ class NetworkLayout(PlanBuilder):
         return half_up(constant * (1 << shift))
 
     def keeps_constant(self, key: int) -> bool:
-        """Whether a sum has its own constant and half; else both are left to the sums that read it."""
+        """Return whether a sum has its own constant and half; else both are left to the sums that read it."""
         return True
 
     def factors(self, key: int, parts: Sequence[SumPart], constant: Fraction) -> tuple[int, list[int]]:
