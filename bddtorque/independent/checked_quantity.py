@@ -81,6 +81,8 @@ class CheckedQuantity:
         most = [0] * len(subject.positions)
         for member in subject.robot.members:
             axis, times = subject.axis_of(member)
+            if subject.arrays["q"][member.drive].angle and not member.joint.revolute:
+                continue  # by an angle as a number, of any degree
             most[axis] += SECOND * (abs(times) if member.joint.revolute else 1)
         return most
 

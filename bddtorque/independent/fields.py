@@ -169,6 +169,8 @@ def _exact_waves(numerators: npt.NDArray[np.int64], denominator: int, rest: Frac
     return waves[0], waves[1]
 
 
+MAX_FACTORS = 9
+"""Of a product of motions: two velocities, a number of a payload, and the squares of three angles that slide."""
 Shape = dict[Monomial, tuple[int, ...]]
 """The monomials of a field, and the degree of each in every position, at most."""
 
@@ -181,7 +183,7 @@ class Degrees:
     def __init__(self, shape: Shape) -> None:
         self.shape = shape
         longest = max(map(len, shape), default=0)
-        require(longest <= 4 and len(shape) <= 4096, "there are too many products of motions")
+        require(longest <= MAX_FACTORS and len(shape) <= 4096, "there are too many products of motions")
 
     def __neg__(self) -> Degrees:
         return self

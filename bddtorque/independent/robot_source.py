@@ -234,12 +234,12 @@ def _check_said_friction(joints: list[Any], robot: Robot) -> None:
 
 
 def _check_turns(subject: Subject) -> None:
-    """Refuse joints that follow by a fraction of an angle whose leader may leave the turn that its word stands for."""
-    for drive, _ in subject.fractions:
+    """Refuse what slides by an angle, or turns by a fraction of it, if that may leave the turn of its word."""
+    for drive in (*(drive for drive, _ in subject.fractions), *subject.slides):
         word = subject.arrays["q"][drive]
         require(
             -math.pi <= word.low and word.high < (word.highest + 0.5) * word.lsb,
-            f"robot, joint {drive + 1}: expected limits within a turn, for a joint follows a fraction of its angle",
+            f"robot, joint {drive + 1}: expected limits within a turn, as something slides or turns in part by it",
         )
 
 

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from .findings import RefusedError, require
+from .joint_kinds import KINDS, Motion
 from .laws import Law, law_of
 from .reading import flag, list_of, matrix, object_of, real, text, vector
 from .rotations import Matrix, is_rotation, off_rotation
@@ -17,6 +18,7 @@ Row = tuple[float, float, float]
 
 ZERO = Fraction(0)
 BASE = -1
+IDENTITY: Matrix = tuple(tuple(Fraction(i == k) for i in range(3)) for k in range(3))
 UNPHYSICAL = 1e-6
 """Of the trace of an inertia: how far it may be from that of a body, since files round."""
 LIMITS = ("lower", "upper", "velocity", "acceleration", "effort")
@@ -33,7 +35,10 @@ class Link:
 
 @dataclass(frozen=True)
 class Joint:
-    """One joint; `friction` is a law of its velocity, or None, as the file says it; `parent` is what carries it."""
+    """One joint; `friction` is a law of its velocity, or None, as the file says it; `parent` is what carries it.
+
+    `motions` are those it is made of, `revolute` says whether it turns in the last of them.
+    """
 
     name: str
     revolute: bool
@@ -43,6 +48,7 @@ class Joint:
     friction: Law | None
     friction_said: Any
     parent: str | None
+    motions: tuple[Motion, ...]
 
 
 @dataclass(frozen=True)
@@ -61,6 +67,11 @@ class Member:
     offset: Fraction = ZERO
 
     @property
+    def slides(self) -> bool:
+        """Whether it slides, and does so as its drive moves."""
+        return not self.joint.revolute and self.multiplier != 0
+
+    @property
     def fraction(self) -> Fraction | None:
         """The size of a multiplier that is no whole number, of a joint that turns."""
         whole = not self.joint.revolute or self.multiplier.denominator == 1
@@ -69,7 +80,10 @@ class Member:
 
 @dataclass(frozen=True)
 class Robot:
-    """The joints with a drive, in the order of the words, and all members, each after the one that carries it."""
+    """The joints with a drive, in the order of the words, and all members, each after the one that carries it.
+
+    A joint that is made of several motions is as many members, which follow it.
+    """
 
     name: str
     joints: tuple[Joint, ...]
@@ -127,8 +141,24 @@ def robot_of(plain: Any) -> Robot:
             raise RefusedError("robot: expected the tip of a tree with a payload to name its parent")
         load = _carried(payload, rotation, translation)
         ordered[place] = replace(ordered[place], bodies=(*ordered[place].bodies, load))
-    name = text(given["name"], "robot")
-    return Robot(name, joints, tuple(ordered), gravity, rotation, translation, place)
+    name, (moving, places) = text(given["name"], "robot"), _in_motions(ordered)
+    return Robot(name, joints, moving, gravity, rotation, translation, None if place is None else places[place])
+
+
+def _in_motions(members: list[Member]) -> tuple[tuple[Member, ...], dict[int, int]]:
+    """Return members that only turn or only slide, and the place among them of what carries each link."""
+    made, places = list[Member](), {BASE: BASE}
+    for k, member in enumerate(members):
+        joint, carrier = member.joint, places[member.carrier]
+        *before, _ = joint.motions
+        for turns, factor in before:  # without a link of its own
+            part = replace(joint, revolute=turns, rotor=ZERO)
+            ways = (Fraction(float(each) * float(factor)) for each in (member.multiplier, member.offset))
+            made.append(Member(part, (), carrier, member.drive, *ways))
+            joint, carrier = replace(joint, rotation=IDENTITY, translation=(ZERO,) * 3), len(made) - 1
+        places[k] = len(made)
+        made.append(replace(member, joint=joint, carrier=carrier))
+    return tuple(made), places
 
 
 def _tip_place(members: list[Member], tip: dict[str, Any]) -> int | None:
@@ -147,8 +177,11 @@ def _joint(plain: Any, where: str, follows: bool = False) -> Joint:
     keys = ("name", "kind", "rotation", "translation", "rotor_inertia", *LIMITS)
     said = tuple(key for key in ("friction", "parent") if isinstance(plain, dict) and key in plain)
     require(not follows or said == ("parent",), f"{where}: expected a parent and no friction")
-    given = object_of(plain, (*keys, *said), where)
-    require(given["kind"] in ("revolute", "prismatic"), f"{where}: expected revolute or prismatic")
+    kind = KINDS.get(text(plain.get("kind") if isinstance(plain, dict) else None, f"{where}, kind"))
+    if kind is None:
+        raise RefusedError(f"{where}: expected {' or '.join(KINDS)}")
+    given = object_of(plain, (*keys, *said, *kind.keys), where)
+    motions = kind.motions(*(real(given[key], where) for key in kind.keys))
     for key in LIMITS:
         require(given[key] is None or real(given[key], where) is not None, where)
     law = law_of(given["friction"], 1, where) if "friction" in said else None
@@ -158,13 +191,14 @@ def _joint(plain: Any, where: str, follows: bool = False) -> Joint:
     parent = text(given["parent"], where) if "parent" in said else None
     return Joint(
         text(given["name"], where),
-        given["kind"] == "revolute",
+        motions[-1][0],
         rotation,
         translation,
         rotor,
         law,
         given.get("friction"),
         parent,
+        motions,
     )
 
 
@@ -175,7 +209,7 @@ def _follower(plain: Any, joints: tuple[Joint, ...], where: str) -> Member:
     drive = names.index(given["leader"])
     multiplier, offset = (Fraction(real(given[key], where)) for key in ("multiplier", "offset"))
     require(multiplier != 0, f"{where}: expected a multiplier that is not 0")
-    require(joint.revolute == joints[drive].revolute, f"{where}: expected a leader of its kind")
+    require(joints[drive].revolute or not joint.revolute, f"{where}: expected it to slide, as its leader does")
     return Member(joint, (_link(given["link"], where),), BASE, drive, multiplier, offset)
 
 

@@ -23,19 +23,20 @@ Key = tuple[str, int]
 
 
 def angles_beside(plan: AnyPlan, subject: Subject) -> Angles:
-    """Return the angle of every wire that holds one; differences that stand for numbers are none."""
+    """Return the angle of every wire that holds one; those that stand for numbers are none."""
     angles = angles_of(plan, subject.axes, subject.fractions)
     first = len(subject.positions)
     desired = {place for place, angle in angles.items() if any(axis >= first for axis, _ in angle.multipliers)}
     for place, wire in enumerate(plan.wires):
-        if isinstance(wire, Wire) and wire.kind == "angle_sum" and wire.name in subject.differences:
-            ahead, behind = subject.differences[wire.name]
+        if isinstance(wire, Wire) and wire.kind == "angle_sum" and wire.name in subject.numbers:
+            expected = subject.numbers[wire.name]
+            named = " and ".join(name for name, _ in expected)
             parts = [(word_of(plan.wires[part]), factor, shift) for part, factor, shift in wire.parts]
             found = [(word.name, word.kind, factor, shift) for word, factor, shift in parts]
             require(
-                found == [(ahead, "input", 1, 0), (behind, "input", -1, 0)]
-                and (wire.constant, wire.bits) == (0, subject.words.named[behind].bits),
-                f"plan, wire {place}: expected the difference of {ahead} and {behind}",
+                found == [(name, "input", factor, 0) for name, factor in expected]
+                and (wire.constant, wire.bits) == (0, subject.words.named[expected[-1][0]].bits),
+                f"plan, wire {place}: expected {'the difference of ' if len(expected) > 1 else ''}{named}",
             )
             del angles[place]
             continue

@@ -33,9 +33,20 @@ class Subject:
         return {array.name: array.words for array in self.words.inputs}
 
     @property
-    def differences(self) -> dict[str, tuple[str, str]]:
-        """The differences of two angle words that stand for numbers."""
-        return self.record.differences(self)
+    def slides(self) -> list[int]:
+        """The drives by whose angle something slides."""
+        angles = [word.angle for word in self.arrays["q"]]
+        return sorted({each.drive for each in self.robot.members if angles[each.drive] and each.slides})
+
+    @property
+    def numbers(self) -> dict[str, tuple[tuple[str, int], ...]]:
+        """Angle words, and differences of two, that stand for numbers: each wraps, and is any word.
+
+        The angle that something slides by is taken to be any, whatever its sine is, which is only less.
+        """
+        differences = self.record.differences(self).items()
+        slides = {f"q_angle{drive + 1}": ((f"q{drive + 1}", 1),) for drive in self.slides}
+        return {**slides, **{name: ((ahead, 1), (behind, -1)) for name, (ahead, behind) in differences}}
 
     @cached_property
     def motions(self) -> dict[str, Format]:
@@ -43,7 +54,7 @@ class Subject:
         positions = {f"q{k}" for k in range(1, len(self.arrays["q"]) + 1)}
         named = self.words.named
         kept = {name: word for name, word in named.items() if name not in positions and not word.angle}
-        return kept | {name: named[q] for name, (_, q) in self.differences.items()}
+        return kept | {name: named[parts[-1][0]] for name, parts in self.numbers.items()}
 
     @property
     def positions(self) -> list[Format]:
@@ -142,7 +153,11 @@ class Scene:
             rest = factor * Fraction(word.offset) + member.offset
             axis, times = self.subject.axis_of(member)
             turning = Angle(((axis, times * word.sign),), Fraction(0), rest)
-            angles.append(turning if word.angle else Angle())
-            places.append(self.values["q"][member.drive].scaled(factor) + algebra.number(member.offset))
+            angles.append(turning if member.joint.revolute else Angle())
+            place = self.values["q"][member.drive]
+            if word.angle and member.slides:
+                number = self.inputs[f"q_angle{member.drive + 1}"].scaled(word.sign * Fraction(word.lsb))
+                place = number + algebra.number(Fraction(word.offset))
+            places.append(place.scaled(factor) + algebra.number(member.offset))
         moved = [[row[each.drive].scaled(each.multiplier) for each in self.robot.members] for row in (qd, qdd)]
         return State(places, [algebra.sine(each) for each in angles], [algebra.cosine(each) for each in angles], *moved)

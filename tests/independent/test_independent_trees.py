@@ -137,7 +137,7 @@ def test_another_tree_is_no_proof_of_this_one(path, value):
         (lambda robot: robot["followers"][0]["joint"].update(name="elbow"), "expected joints of different names"),
         (lambda robot: robot["followers"][0].update(multiplier=0.0), "expected a multiplier that is not 0"),
         (lambda robot: robot["followers"][0].update(leader="right"), "expected a joint with a drive as leader"),
-        (lambda robot: robot["followers"][1].update(leader="flap"), "expected a leader of its kind"),
+        (lambda robot: robot["followers"][0].update(leader="elbow"), "expected it to slide, as its leader does"),
         (lambda robot: robot["followers"][0]["joint"].pop("parent"), "expected a parent and no friction"),
         (lambda robot: robot["tip"].update(parent="nobody"), "tip: expected a parent that is a joint"),
         (lambda robot: robot.update(followers=[]), "expected followers where they are listed"),
