@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
@@ -21,4 +22,5 @@ class Kind:
 KINDS = {
     "revolute": Kind((), lambda: ((True, Fraction(1)),)),
     "prismatic": Kind((), lambda: ((False, Fraction(1)),)),
+    "screw": Kind(("pitch",), lambda pitch: ((False, Fraction(pitch / (2 * math.pi))), (True, Fraction(1)))),
 }
