@@ -53,7 +53,8 @@ def within_flash(model: Model, asked: int | str | None, steps: Steps, chip: Chip
     except BudgetError as problem:
         raise BddTorqueError(
             f"flash must hold {problem.smallest:,} bytes of tables in their smallest forms and about "
-            f"{steps.code_bytes:,} of code on chip '{chip.name}', got {flash:,}: more flash or fewer bits would work"
+            f"{steps.code_bytes:,} of code on chip '{chip.name}', got {flash:,}: more flash or fewer bits would work",
+            option="flash",
         ) from None
 
 
@@ -62,7 +63,8 @@ def check_flash(taken: int, tables: int, flash: int | None, chip: Chip) -> None:
     if flash is not None and taken > flash:
         raise BddTorqueError(
             f"flash must be at least {taken:,} bytes on chip '{chip.name}', {tables:,} of them tables, got {flash:,}: "
-            "more flash or fewer bits would work"
+            "more flash or fewer bits would work",
+            option="flash",
         )
 
 

@@ -129,7 +129,7 @@ class Built:
 def device_named(name: str) -> Device:
     """Return a device, or refuse an unknown name."""
     if name not in DEVICES:
-        raise BddTorqueError(not_among("fpga", name, tuple(DEVICES)))
+        raise BddTorqueError(not_among("fpga", name, tuple(DEVICES)), option="fpga")
     return DEVICES[name]
 
 

@@ -180,7 +180,7 @@ def module_name(robot: str, chosen: str | None) -> str:
     if top not in KEYWORDS:
         return top
     if chosen is not None:
-        raise BddTorqueError(f"name must not be a keyword of Verilog, got '{chosen}'")
+        raise BddTorqueError(f"name must not be a keyword of Verilog, got '{chosen}'", option="name")
     return f"{top}_words"
 
 

@@ -149,7 +149,7 @@ def test_calls_from_python(model: bt.Model) -> None:
 def test_latency_of_single_calls(model: bt.Model, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("bddtorque.bench.latency.COLD_CALLS", 3)
     found = latency(model, rounds=3)
-    assert 0 < found.median <= found.most <= found.worst
+    assert 0 <= found.median <= found.most <= found.worst  # a call can be shorter than reading the time stamp
     assert found.median <= found.worst_state <= found.worst
     assert 0 < found.cold <= found.cold_worst
     assert (found.calls, found.cold_calls) == (3 * 4096, 3)

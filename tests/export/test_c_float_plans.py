@@ -117,7 +117,8 @@ def results(folder, code: str, call: str, given: np.ndarray, result: str, flags:
     single = given.dtype == np.float32
     code = f"{used_helpers(code, CSignature())}\n{code}"
     main = MAIN.format(
-        code=f"{fill(SECTIONS['preamble'], include='' if single else '#include <math.h>')}{code}", call=call, result=result,
+        code=f"{fill(SECTIONS['preamble'], include='' if single else '#include <math.h>')}{code}",
+        call=call, result=result,
         real="float" if single else "double", inputs=given.shape[1],
     )  # fmt: skip
     program = built({"main.c": main}, ["main.c"], folder, [*STRICT, "-Wno-unused-function", *flags])
@@ -182,7 +183,7 @@ def test_arithmetic_that_rounds_otherwise_is_refused(flag, problem, tmp_path):
 
 
 def test_one_term_is_for_tables():
-    wanted = "a term alone: terms of torques: 'planar2r' was not compiled from separate terms"
+    wanted = "a term alone: terms of torques: 'planar2r' was compiled for a target that multiplies"
     with pytest.raises(bt.BddTorqueError, match=wanted):
         c_files(arm(6, target="float"), term="G2")
 

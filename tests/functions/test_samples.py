@@ -242,7 +242,7 @@ def test_the_command_line(tmp_path, monkeypatch, capsys):
             ["compile", "--samples", "friction.csv", "-o", "friction.csv"],
             "-o would overwrite friction.csv, which this command reads",
         ),
-        (["eval", "friction.bdt", "--q", "1"], "friction.bdt: .friction. is a compiled function, not a robot"),
+        (["eval", "friction.bdt", "--q", "1"], "function .friction. takes velocity: got --q"),
     ):
         assert main(arguments) == 2
         err = capsys.readouterr().err

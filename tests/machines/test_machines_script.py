@@ -131,7 +131,7 @@ def test_words_beyond_their_certificate_are_told(run, model_file, monkeypatch):
         (["planar2r", "--target", "float"], "unknown option '--target'"),
         (["planar2r", "--plot", "x.txt"], ".png"),
         (["float.bdt"], "float.bdt was compiled for target 'float': compile it for 'tables'"),
-        (["gravity.bdt"], "quantity 'gravity'"),
+        (["gravity.bdt"], "is not the torque of q, qd and qdd"),
         (["rubbing.bdt"], "robot 'planar2r' has friction, which no machine of the literature computes"),
     ],
 )

@@ -251,7 +251,7 @@ def test_swept_and_asked_about(target: str) -> None:
     """Sweeps find no more than is proved; the largest word is that of all states."""
     model = arm(3, target=target)
     found = sweep(model, states=200, searched=50)
-    assert all(0 < joint.found <= joint.proved for joint in found.joints)
+    assert all(0 < joint.found <= joint.proved for joint in found.outputs)
     words = np.indices((8,) * 6).reshape(6, -1).T - 4
     torques = reference(model, [words[:, :2], words[:, 2:4], words[:, 4:]])
     assert [largest(model, name).word for name in ("tau1", "tau2")] == torques.max(axis=0).tolist()
@@ -276,7 +276,7 @@ def test_functions_in_integers() -> None:
     assert not check_bytes(altered)[-1].passed
     with pytest.raises(BddTorqueError, match="chip must be"):
         from_bytes(to_bytes(replace(model, provenance=replace(model.provenance, rules={"chip": 7}))))
-    with pytest.raises(BddTorqueError, match="chip is only valid for target 'integer', got 'tables'"):
+    with pytest.raises(BddTorqueError, match="chip is only valid for target 'integer', got target 'tables'"):
         bt.compile_function(np.tanh, inputs={"x": (6, 2.0)}, output=8, chip="avr")
     with pytest.raises(BddTorqueError, match=r"function 'tanh', chip must be .*, got 'avrr'; did you mean 'avr'"):
         bt.compile_function(np.tanh, inputs={"x": (6, 2.0)}, output=8, target="integer", chip="avrr")
