@@ -12,7 +12,7 @@ from bddtorque.base.sizes import bits_text, counted
 from bddtorque.cli.console import plain_table
 from bddtorque.plan.blocks import output_format
 from bddtorque.plan.forms import FORMS, make_form
-from bddtorque.plan.integer_widths import wide_operations
+from bddtorque.plan.plan_operations import wide_operations
 from bddtorque.plan.wires import Product
 from bddtorque.spec.resolve import ANY_CHIP
 from bddtorque.targets.tables.choosing import FormChoice, choose_forms

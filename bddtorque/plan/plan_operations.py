@@ -1,11 +1,17 @@
-"""Operations of each kind that one state takes: where nothing is multiplied, and where the processor does."""
+"""Operations of a plan: how many one state takes, in what registers, and in what pieces words are multiplied.
+
+Where nothing is multiplied, products are look-ups and additions; elsewhere the processor multiplies.
+"""
 
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 
-from bddtorque.plan.blocks import Block, output_format
+from bddtorque.plan.blocks import Block, ProductBlock, output_format
+from bddtorque.plan.loads import latency
 from bddtorque.plan.plan import Plan
+from bddtorque.plan.table import word_dtype
 from bddtorque.plan.wires import AngleSum, Lookup, Output, Product, Sum
 from bddtorque.words.integer_range import Range
 
@@ -71,3 +77,52 @@ def table_cost(plan: Plan) -> int:
     """
     operations = sum(look_ups(plan, native=False).values()) + additions(plan)
     return operations * max(sum(map(table_bytes, plan.blocks)), FREE_BYTES)
+
+
+def piece_table_bytes(bits: int) -> int:
+    """Return the bytes of the table of all products of two pieces of so many bits."""
+    return word_dtype(*output_format(ProductBlock.of_pieces(bits))).itemsize << (2 * bits)
+
+
+def partial_cost(words: Sequence[tuple[Range, Range]], bits: int) -> int:
+    """Return what partial products of pairs of words cost, in pieces of so many bits: see `latency`."""
+    waiting = latency(piece_table_bytes(bits)) - 1
+    return sum(partial_look_ups(left, right, bits) + waiting for left, right in words)
+
+
+def piece_bits(words: Sequence[tuple[Range, Range]], block_bits: int) -> int:
+    """Return the bits of the pieces that pairs of words are best multiplied in.
+
+    Halves of the widest word take four loads for a product, yet the table of two 10-bit pieces has 2^20 entries, which
+    neither a cache nor a chip holds; thirds take nine from a table of a few kilobytes.
+    """
+    widest = max(word.bits for pair in words for word in pair)
+    most = min(block_bits // 2, widest)
+    return min(range(1, most + 1), key=lambda bits: partial_cost(words, bits))
+
+
+def exact_bits(plan: Plan, wire: Product | Sum | Output) -> int:
+    """Return the bits of the register that a product or a sum is computed in, with half a unit to round it by.
+
+    Registers add and multiply modulo 2^bits. So partial sums, and products that are not rounded themselves, may be
+    larger, as long as the word that comes out is known to fit.
+    """
+    half = 1 << wire.shift >> 1
+    if isinstance(wire, Product):
+        reach = plan.range_of(wire.left) * plan.range_of(wire.right)
+        return Range(reach.low, reach.high + half).bits
+    start = Range(wire.constant + half, wire.constant + half)
+    bits = sum((plan.range_of(source) * factor for source, factor in wire.parts), start=start).bits
+    return min(bits, Range(wire.low, wire.high).bits + wire.shift) if isinstance(wire, Sum) else bits
+
+
+def wide_operations(plan: Plan, register: int = 32) -> list[tuple[str, int]]:
+    """Return the products and sums that need more bits than a register has, by name, with their bits.
+
+    A product that is not rounded counts with the sum that it is in.
+    """
+    factors = {factor for wire in plan.wires if isinstance(wire, Product) for factor in wire.sources}
+    products = [wire for k, wire in enumerate(plan.wires) if isinstance(wire, Product) and (wire.shift or k in factors)]
+    operations = [*products, *plan.sums]
+    found = ((f"{getattr(wire, 'kind', 'output')} {wire.name}", exact_bits(plan, wire)) for wire in operations)
+    return [(name, bits) for name, bits in found if bits > register]

@@ -286,6 +286,11 @@ class _FloatPart(PlanPart):
         """Refuse to say: the wire carries no word."""
         raise TypeError(f"a wire of kind '{self.kind}' carries a float, and no word")
 
+    def evaluate(self, algebra: Algebra[T], values: Sequence[T]) -> T:
+        """Return the float, from the values of the wires before it: the algebra's method of this kind."""
+        result: T = getattr(algebra, self.kind)(self, *(values[source] for source in self.sources))
+        return result
+
 
 @dataclass(frozen=True)
 class Number(_FloatPart):
@@ -295,10 +300,6 @@ class Number(_FloatPart):
 
     kind: ClassVar[str] = "number"
 
-    def evaluate(self, algebra: Algebra[T], values: Sequence[T]) -> T:
-        """Return the float, from the values of the wires before it."""
-        return algebra.number(self, values[self.word])
-
 
 @dataclass(frozen=True)
 class Constant(_FloatPart):
@@ -307,10 +308,6 @@ class Constant(_FloatPart):
     value: Fraction
 
     kind: ClassVar[str] = "constant"
-
-    def evaluate(self, algebra: Algebra[T], values: Sequence[T]) -> T:
-        """Return the float."""
-        return algebra.constant(self)
 
 
 @dataclass(frozen=True)
@@ -324,10 +321,6 @@ class Sine(_FloatPart):
     kind: ClassVar[str] = "sine"
     plural: ClassVar[str] = "sines"
 
-    def evaluate(self, algebra: Algebra[T], values: Sequence[T]) -> T:
-        """Return the float, from the values of the wires before it."""
-        return algebra.sine(self, values[self.word])
-
 
 @dataclass(frozen=True)
 class Multiply(_FloatPart):
@@ -338,10 +331,6 @@ class Multiply(_FloatPart):
 
     kind: ClassVar[str] = "multiply"
     plural: ClassVar[str] = "products"
-
-    def evaluate(self, algebra: Algebra[T], values: Sequence[T]) -> T:
-        """Return the float, from the values of the wires before it."""
-        return algebra.multiply(self, values[self.left], values[self.right])
 
 
 @dataclass(frozen=True)
@@ -354,10 +343,6 @@ class Add(_FloatPart):
 
     kind: ClassVar[str] = "add"
     plural: ClassVar[str] = "sums"
-
-    def evaluate(self, algebra: Algebra[T], values: Sequence[T]) -> T:
-        """Return the float, from the values of the wires before it."""
-        return algebra.add(self, values[self.left], values[self.right])
 
 
 @dataclass(frozen=True)
@@ -372,10 +357,6 @@ class Fused(_FloatPart):
 
     kind: ClassVar[str] = "fused"
     plural: ClassVar[str] = "fused"
-
-    def evaluate(self, algebra: Algebra[T], values: Sequence[T]) -> T:
-        """Return the float, from the values of the wires before it."""
-        return algebra.fused(self, values[self.left], values[self.right], values[self.addend])
 
 
 Wire = Input | AngleSum | Lookup | Product | Sum | Number | Constant | Sine | Multiply | Add | Fused

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import Counter
 
 from bddtorque.model.model import Model
-from bddtorque.plan.integer_widths import wide_operations
 from bddtorque.plan.plan import Plan
+from bddtorque.plan.plan_operations import wide_operations
 from bddtorque.report.diagram_picture import MAX_NODES, diagram_picture, drawable_part, width_bars
 from bddtorque.report.markup import Markup, details, element, table, zoomable
 from bddtorque.report.plan_picture import MAX_COLUMNS, grouped, plan_picture

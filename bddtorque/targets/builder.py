@@ -11,9 +11,9 @@ from bddtorque.base.errors import BddTorqueError
 from bddtorque.dynamics.graph import Graph
 from bddtorque.plan.blocks import Block, FunctionBlock, ProductBlock, SquareBlock
 from bddtorque.plan.plan import ExactSum
+from bddtorque.plan.plan_operations import piece_bits
 from bddtorque.plan.wires import AngleSum, Input, Lookup, Method, Product, Wire
 from bddtorque.targets.angles import Combination
-from bddtorque.targets.piece_bits import piece_bits
 from bddtorque.words.argument import Argument
 from bddtorque.words.bounded import Interval
 from bddtorque.words.integer_range import Range, word_range

@@ -10,9 +10,9 @@ from bddtorque.base.sizes import counted
 from bddtorque.dynamics.graph import Graph, Op
 from bddtorque.plan.blocks import Block, FunctionBlock, GivenBlock, LawBlock, ProductBlock, RealBlock, output_format
 from bddtorque.plan.bound import OutputBound, PlanErrors, planned_facts
-from bddtorque.plan.integer_widths import wide_operations
 from bddtorque.plan.loads import Candidate
 from bddtorque.plan.plan import Plan
+from bddtorque.plan.plan_operations import wide_operations
 from bddtorque.plan.wires import (
     Add,
     AngleSum,

@@ -24,8 +24,8 @@ from bddtorque.dynamics.tracer import Tracer
 from bddtorque.export.exporter import c_files
 from bddtorque.independent import check_bytes
 from bddtorque.model.model import from_bytes, to_bytes
-from bddtorque.plan.integer_widths import exact_bits, wide_operations
 from bddtorque.plan.plan import Plan, plan_from_plain
+from bddtorque.plan.plan_operations import exact_bits, wide_operations
 from bddtorque.plan.reference import PlanArrays, run_wires
 from bddtorque.plan.tabulate import tabulate
 from bddtorque.plan.wires import Output, Product, Sum

@@ -12,10 +12,9 @@ import bddtorque as bt
 from bddtorque.compiler.robot_draft import draft_of_robot
 from bddtorque.compiler.verify import verify
 from bddtorque.independent.checker import check_bytes
-from bddtorque.plan.plan_operations import look_ups
+from bddtorque.plan.plan_operations import look_ups, partial_cost, piece_bits
 from bddtorque.plan.wires import Product
 from bddtorque.robots.library import builtin_names
-from bddtorque.targets.piece_bits import partial_cost, piece_bits
 from bddtorque.targets.tables.budget import plan_network
 from bddtorque.targets.tables.cover import Choices, cover
 from bddtorque.words.integer_range import word_range

@@ -172,7 +172,7 @@ def test_the_examples_in_the_documentation() -> None:
     page = (Path(__file__).parents[2] / "docs" / "robots.md").read_text(encoding="utf-8")
     examples = re.findall(r"```toml\n(.*?)```", page, flags=re.DOTALL)
     robots = [from_toml(example) for example in examples]
-    assert [robot.joint_names for robot in robots] == [("cart", "pendulum"), ("yaw", "pitch")]
+    assert [robot.joint_names for robot in robots] == [("cart", "pendulum"), ("spindle",), ("yaw", "pitch")]
     # the cart slides level and the pendulum hangs straight down at zero: no torque at rest, a known one at 90 degrees
     cart = pinocchio_model(robots[0])
     still = np.zeros(2)

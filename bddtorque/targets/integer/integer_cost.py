@@ -5,8 +5,8 @@ An estimate to choose by. What a compiler makes of the exported code is measured
 
 from __future__ import annotations
 
-from bddtorque.plan.integer_widths import exact_bits
 from bddtorque.plan.plan import Plan
+from bddtorque.plan.plan_operations import exact_bits
 from bddtorque.plan.wires import AngleSum, Lookup, Output, Product, Sum
 from bddtorque.spec.chips import Chip
 

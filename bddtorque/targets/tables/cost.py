@@ -13,15 +13,13 @@ from itertools import pairwise
 from bddtorque.plan.blocks import Block, output_format
 from bddtorque.plan.forms.folded import CYCLES_A_FOLD, CYCLES_A_WORD
 from bddtorque.plan.forms.lockstep import LANES, LEVELS
-from bddtorque.plan.load_latency import latency
-from bddtorque.plan.loads import Candidate, load_cost, pick
+from bddtorque.plan.loads import Candidate, latency, load_cost, pick
 from bddtorque.plan.plan import Plan
-from bddtorque.plan.plan_operations import partial_look_ups
+from bddtorque.plan.plan_operations import partial_look_ups, piece_bits, piece_table_bytes
 from bddtorque.plan.rows import digit_cuts
 from bddtorque.plan.table import word_dtype
 from bddtorque.plan.wires import Product
 from bddtorque.targets.builder import MAX_AUTO_SQUARE_BITS
-from bddtorque.targets.piece_bits import piece_bits, piece_table_bytes
 
 NODE_BYTES = 9
 """A node of a lowered diagram: the position of the bit it tests, and two successors."""
