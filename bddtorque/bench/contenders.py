@@ -22,7 +22,6 @@ from bddtorque.dynamics.graph import Op
 from bddtorque.dynamics.robot_trace import trace_torques
 from bddtorque.evaluate.float_straight import float_straight
 from bddtorque.evaluate.generated import plans_folder
-from bddtorque.evaluate.program import QUANTITIES
 from bddtorque.evaluate.straight import straight
 from bddtorque.model.model import Model
 from bddtorque.plan.plan import Plan
@@ -82,11 +81,8 @@ def _expected(model: Model, words: list[Words]) -> Words:
     """Return the words that every evaluator must give: by dense tables, or by the plain interpreter."""
     if model.plan.made_of_tables:
         return np.asarray(model.evaluator("words", "dense").torque_words(*words))
-    inputs = {
-        f"{quantity}{joint + 1}": given[:, joint]
-        for quantity, given in zip(QUANTITIES, words, strict=True)
-        for joint in range(given.shape[1])
-    }
+    columns = [column for given in words for column in given.T]
+    inputs = dict(zip(model.formats.words, columns, strict=True))
     return np.stack(run_plan(model.plan, model.tables, inputs), axis=1)
 
 
@@ -106,7 +102,7 @@ def _own(model: Model, words: list[Words]) -> Iterator[Contender]:
     yield Contender(OWN_LOOP, own, states, True, sizes=sizes if plan.in_floats else None, tau=called)
     if code.unchecked is not None:
         bare = np.empty_like(tau)
-        trusting = partial(code.unchecked, *words, bare, code.table)
+        trusting = partial(code.unchecked, tuple(words), bare, code.table)
         yield Contender("words, one state, unchecked", trusting, states, True, sizes=sizes, tau=bare)
     torque_words: Callable[..., Words] = evaluator.torque_words
     columns = [np.asfortranarray(each) for each in words]
@@ -139,10 +135,10 @@ def _tables_only(plan: Plan, model: Model, words: list[Words]) -> Contender:
     """Return straight-line code in which nothing is multiplied: look-ups, sums and shifts alone."""
     states, joints = words[0].shape
     code = straight(plan, model.formats, model.tables, plans_folder(), native=False)
-    tau, counts = np.empty((states, joints), dtype=np.int64), np.zeros((3, joints), dtype=np.int64)
+    tau, counts = np.empty((states, joints), dtype=np.int64), np.zeros(3 * joints, dtype=np.int64)
     return Contender(
         "words, tables only",
-        lambda: code.states(*words, tau, code.table, counts),
+        lambda: code.states(tuple(words), tau, code.table, counts),
         states,
         True,
         sizes=straight_sizes(plan, code, native=False),

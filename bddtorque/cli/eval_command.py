@@ -118,7 +118,7 @@ def _quantity(
     ends = np.cumsum([0, *(len(array) for array in arrays.inputs)])
     named = {name: rows[:, ends[k] : ends[k + 1]] for k, name in enumerate(known)}
     found = runner.output_words(**named) if words else runner.output_values(**named)
-    outside = {name: int(count) for name, count in zip(columns, runner.out_of_range, strict=True) if count}
+    outside = {name: int(count) for name, count in zip(columns, runner.out_of_range.ravel(), strict=True) if count}
     if outside:
         say(f"out of range: {_listed(outside)}; angles wrap, others saturate")
     return [f"{array.name}:{label}" for array in arrays.outputs for label in array.labels], found

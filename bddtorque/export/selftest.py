@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bddtorque.base.errors import BddTorqueError
-from bddtorque.evaluate.program import QUANTITIES
+from bddtorque.evaluate.state_arrays import TORQUE_ARRAYS
 from bddtorque.export.c_interface import Interface
 from bddtorque.export.c_text import filled, real, rows
 from bddtorque.model.model import Model
@@ -135,7 +135,7 @@ def _float_check(model: Model, prefix: str, interface: Interface, count: int) ->
     """Return the float states with the torques they must give and a function that tries them, and its call."""
     rng = np.random.default_rng(SEED)
     states, words = [], {}
-    for quantity in QUANTITIES:
+    for quantity in TORQUE_ARRAYS[:-1]:
         formats = getattr(model.formats, quantity)
         # a little beyond the range, and for angles a few turns
         spans = [3 * TURN if word.kind == "angle" else 0.6 * (word.high - word.low) for word in formats]

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bddtorque.dynamics.chain import chain_of
-from bddtorque.evaluate.program import QUANTITIES
+from bddtorque.evaluate.state_arrays import TORQUE_ARRAYS
 from bddtorque.export.integer_ranges import known_ranges
 from bddtorque.model.model import Model
 from bddtorque.plan.plan import Plan
@@ -58,7 +58,7 @@ def script_data(
     formats = model.formats
     data: dict[str, Any] = {
         "robot": robot_data(model.robot),
-        "formats": {name: [_format(word) for word in getattr(formats, name)] for name in (*QUANTITIES, "tau")},
+        "formats": {name: [_format(word) for word in getattr(formats, name)] for name in TORQUE_ARRAYS},
         "start": [list(map(int, words)) for words in start],
         "view": view.to_plain(),
         **compiled_data(model, packed),
@@ -145,7 +145,7 @@ Places = Mapping[str, tuple[int, int]]
 def _arm_places(plan: Plan) -> Places:
     """Return the places of an arm's inputs, which are called q1.., qd1.., qdd1.."""
     kinds = {wire.name: wire.name.rstrip("0123456789") for wire in plan.wires if isinstance(wire, Input)}
-    return {name: (QUANTITIES.index(kind), int(name[len(kind) :]) - 1) for name, kind in kinds.items()}
+    return {name: (TORQUE_ARRAYS.index(kind), int(name[len(kind) :]) - 1) for name, kind in kinds.items()}
 
 
 def plan_data(plan: Plan, tables: Sequence[Table], places: Places | None = None) -> dict[str, Any]:

@@ -15,10 +15,10 @@ import numpy as np
 import numpy.typing as npt
 
 from bddtorque.compiler.robot_draft import plan_in_doubles
+from bddtorque.evaluate.code_writer import indented
 from bddtorque.evaluate.float_code import FloatCode, FloatPool
-from bddtorque.evaluate.float_straight import HEADER, TileWriter, in_memory
+from bddtorque.evaluate.float_straight import HEADER, TileWriter
 from bddtorque.evaluate.generated import plans_folder
-from bddtorque.evaluate.program import QUANTITIES
 from bddtorque.model.model import Model
 from bddtorque.plan.bound import compose_bounds
 from bddtorque.plan.plan import Plan
@@ -70,25 +70,25 @@ def true_torques(model: Model) -> TrueTorques:
     """Return the true torques of a robot; their code is compiled when first called, or found on disk."""
     plan = plan_in_doubles(model.robot, model.formats, model.accuracy)
     error = tuple(each.constants + each.tables + each.arithmetic for each in compose_bounds(plan, {}, []))
-    writer = _Writer(plan, model.formats)
+    writer = _TrueTorquesWriter(plan, model.formats)
     return TrueTorques(writer.module(plans_folder()).torques, writer.room, writer.lanes, error)
 
 
-class _Writer(TileWriter):
+class _TrueTorquesWriter(TileWriter):
     """The module of a plan: torques(inputs, tau, rows)."""
 
     def __init__(self, plan: Plan, formats: Interface) -> None:
         super().__init__(plan, formats, HEADER.format(dtype="float64"))
-        joints, code = len(formats.q), _Code(plan)
-        given = {f"x{word.wire}": QUANTITIES.index(word.quantity) * joints + word.joint for word in self.inputs}
+        code, self.flat = _Code(plan), {"inputs", "tau"}
+        given = {f"x{word.wire}": word.place.word for word in self.inputs}
         places = self.row_names(given)
         body = [*code.body, *(f"r{k} = {code.value(plan.outputs[k].wire)}" for k in self.outputs)]
         body += [f"tau[{k} * width + first] = r{k}" for k in self.outputs]
         compute = self.add_tile("compute", ["rows", "tau", "first", "width"], places, body)
         read = [f"{places[x]} = inputs[{row} * width + first]" for x, row in given.items()]
         lines = [self.add_block("read", ["rows", "inputs", "first", "width"], read, lanes=self.lanes), *compute]
-        begin = [*self.begin(("inputs", "tau"), "real"), "width = inputs.shape[1]"]
-        loop = [f"for first in range(0, width, {self.lanes}):", *(f"    {in_memory(line)}" for line in lines)]
+        begin = [*self.begin("real"), "width = inputs.shape[1]"]
+        loop = [f"for first in range(0, width, {self.lanes}):", *indented(lines)]
         self.add("torques(inputs, tau, rows)", [*begin, *loop])
 
 
