@@ -83,7 +83,7 @@ def measure(W: int, way: str) -> list[dict[str, object]]:
         times = []
         for _ in range(REPEATS):
             begun = time.perf_counter()
-            run_states(program, q, qd, qdd, tau, registers, np.zeros((3, 2), dtype=np.int64))
+            run_states(program, (q, qd, qdd), tau, registers, np.zeros(6, dtype=np.int64))
             times.append(time.perf_counter() - begun)
         rows.append(
             {

@@ -48,7 +48,7 @@ def njit(function: Function) -> Function:
     return cast(Function, numba.njit(cache=True, nogil=True)(function))
 
 
-def uncounted(function: Function) -> Function:
+def njit_without_refcounts(function: Function) -> Function:
     """Compile as `njit` does, without counting references to arrays: for kernels that allocate nothing.
 
     Every helper compiled into a kernel would count its arrays on the way in and out, with a locked instruction each:
@@ -63,8 +63,8 @@ def inlined(function: Function) -> Function:
     return cast(Function, numba.njit(inline="always", nogil=True)(function))
 
 
-def merged(function: Function) -> Function:
-    """Compile as `uncounted` does, once; LLVM puts what came of it into each caller, as fast as `inlined`.
+def njit_inlined_by_llvm(function: Function) -> Function:
+    """Compile as `njit_without_refcounts` does, once; LLVM puts what came of it into each caller, as fast as `inlined`.
 
     For long functions: Numba would read and type an inlined one again for every call in the source, in seconds.
     """

@@ -133,20 +133,19 @@ def _own(model: Model, words: Mapping[str, Words]) -> Iterator[Contender]:
 
 def straight_code(model: Model, native: bool = True) -> Straight:
     """Return the straight-line code of a model: where it is not `native`, nothing is multiplied."""
-    arm = model.runnable
     if model.plan.in_floats:
-        return float_straight(arm.plan, arm.formats, arm.tables, plans_folder())
-    return straight(arm.plan, arm.formats, arm.tables, plans_folder(), native=native)
+        return float_straight(model.plan, model.formats, model.tables, plans_folder())
+    return straight(model.plan, model.formats, model.tables, plans_folder(), native=native)
 
 
 def _tables_only(model: Model, words: list[Words]) -> Contender:
     """Return straight-line code in which nothing is multiplied: look-ups, sums and shifts alone."""
     states, joints = words[0].shape
     code = straight_code(model, native=False)
-    tau, counts = np.empty((states, joints), dtype=np.int64), np.zeros((3, joints), dtype=np.int64)
+    tau, counts = np.empty((states, joints), dtype=np.int64), np.zeros(3 * joints, dtype=np.int64)
     return Contender(
         "words, tables only",
-        lambda: code.states(*words, tau, code.table, counts),
+        lambda: code.states(tuple(words), tau, code.table, counts),
         states,
         True,
         sizes=straight_sizes(model.plan, code, native=False),

@@ -11,7 +11,7 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from bddtorque.compiler.true_graph import true_graph
-from bddtorque.evaluate.float_code import MOST_TABLE_BITS, FloatPool
+from bddtorque.evaluate.float_code import MAX_TABLE_BITS, FloatPool
 from bddtorque.model.model import Model
 from bddtorque.plan.plan import Plan
 from bddtorque.plan.plan_operations import additions, look_ups
@@ -125,7 +125,7 @@ def _about_floats(recursion: Recursion) -> TargetCost:
     """Every input but angles, and every output, is scaled; three sums of four are fused."""
     products = recursion.products + recursion.inputs + recursion.outputs
     found, rows = recursion.laws, recursion.laws << recursion.bits
-    if recursion.bits <= MOST_TABLE_BITS:
+    if recursion.bits <= MAX_TABLE_BITS:
         found, rows = found + recursion.sines, rows + (5 << recursion.bits >> 2)
     else:
         products += recursion.sines * (len(sine_factors(SINGLE)) + 2)

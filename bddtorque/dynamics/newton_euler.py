@@ -17,7 +17,7 @@ from __future__ import annotations
 from typing import Any
 
 from bddtorque.base.arithmetic import arithmetic
-from bddtorque.base.jit import jitable, uncounted
+from bddtorque.base.jit import jitable, njit_without_refcounts
 from bddtorque.dynamics.chain import Array, Chain
 
 WRENCH = 15
@@ -83,7 +83,7 @@ def newton_euler(
             f = m = (0.0, 0.0, 0.0)
 
 
-@uncounted
+@njit_without_refcounts
 def torque_rows(
     chain: Chain, sine: Array, cosine: Array, q: Array, qd: Array, qdd: Array, tau: Array, wrench: Array
 ) -> None:

@@ -1,12 +1,13 @@
 """The statements of a plan in floats, and the tables that they read.
 
 One state looks its sines up in a table, which the polynomial of `bddtorque.words.float_sine` has made; lanes compute
-the polynomial itself, and so does everything where words have more than `MOST_TABLE_BITS` bits. The words are the same.
+the polynomial itself, and so does everything where words have more than `MAX_TABLE_BITS` bits. The words are the same.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -20,7 +21,7 @@ from bddtorque.plan.wires import Add, AngleSum, Constant, Fused, Input, Lookup, 
 from bddtorque.words.float_sine import angle_bits, sine_factors, sine_table, turn_on_grid
 from bddtorque.words.ieee import DOUBLE
 
-MOST_TABLE_BITS = 14
+MAX_TABLE_BITS = 14
 """Bits of angle words whose sines are looked up: beyond, a table is slower than the polynomial."""
 
 
@@ -50,7 +51,7 @@ class FloatPool:
 
     def tabled(self, wire: Sine) -> bool:
         """Whether one state looks a sine up."""
-        return self.plan.bits_of(wire.word) <= MOST_TABLE_BITS
+        return self.plan.bits_of(wire.word) <= MAX_TABLE_BITS
 
     def sine(self, wire: Sine) -> str:
         """Return the expression that looks a sine up, at the index of its angle."""
@@ -77,8 +78,20 @@ class FloatPool:
         return pool
 
 
+@dataclass(frozen=True)
+class OfWords:
+    """An expression that makes a float of input words."""
+
+    template: str  # with {x3} in the place of the word of wire 3
+    wires: tuple[int, ...]  # the inputs that it reads
+
+    def text(self, names: Mapping[int, str] | None = None) -> str:
+        """Return the expression; the word of wire 3 is called x3 unless `names` calls it otherwise."""
+        return self.template.format(**{f"x{wire}": (names or {}).get(wire, f"x{wire}") for wire in self.wires})
+
+
 class FloatCode:
-    """The statements of a plan's wires: x<k> is a word, w<k> a float, r<k> a torque word.
+    """The statements of a plan's wires: x<k> is a word, w<k> a float, r<k> an output word.
 
     One state (`lookups`) reads sines of short words from the table, at i<k>. Else they are computed from a<k>, the
     angle in quarter turns, and what is made of words stands apart: words among floats would halve the vector lanes.
@@ -97,7 +110,7 @@ class FloatCode:
         self.plan, self.pool, self.lookups = plan, pool, lookups
         doubles = plan.floats == DOUBLE and converts_int64()
         self.word_kind = "int64" if lookups or doubles else "int32"  # which vectors convert faster
-        self.words: dict[str, str] = {}
+        self.words: dict[str, OfWords] = {}
         self.body: list[str] = []
         self._made: set[str] = set()
         for k, wire in enumerate(plan.wires):
@@ -107,29 +120,30 @@ class FloatCode:
         """Return a float as it is written: exactly."""
         return f"real({value!r})"
 
-    def word(self, k: int) -> str:
-        """Return the expression of a word that is no input, or the name of one."""
+    def _word(self, k: int) -> OfWords:
+        """Return the expression of a word: an input, or a sum of angles."""
         wire = self.plan.wires[k]
         if not isinstance(wire, AngleSum):
-            return f"x{k}"
-        terms = " + ".join(
-            self.word(source) if factor << shift == 1 else f"{factor << shift} * {self.word(source)}"
-            for source, factor, shift in wire.parts
-        )
-        return f"({terms} + {wire.constant})"
+            return OfWords(f"{{x{k}}}", (k,))
+        parts = [(self._word(source), factor << shift) for source, factor, shift in wire.parts]
+        terms = (part.template if factor == 1 else f"{factor} * {part.template}" for part, factor in parts)
+        wires = dict.fromkeys(each for part, _ in parts for each in part.wires)
+        return OfWords(f"({' + '.join(terms)} + {wire.constant})", tuple(wires))
 
     def _write(self, k: int, wire: Any) -> None:
         match wire:
             case Number(word=word):
                 source = self.plan.wires[word]
                 if isinstance(source, Lookup):
-                    self._from_words(f"w{k}", self.pool.lookup(source, self.word(source.wires[0])))
+                    index = self._word(source.wires[0])
+                    self._from_words(f"w{k}", self.pool.lookup(source, index.template), index)
                 else:
-                    wraps = not isinstance(source, Input) or source.wraps
-                    x = wrapped(self.word(word), self.plan.bits_of(word)) if wraps else self.word(word)
-                    self._from_words(f"w{k}", f"real({self.word_kind}({x}))")
+                    wraps, own = not isinstance(source, Input) or source.wraps, self._word(word)
+                    x = wrapped(own.template, self.plan.bits_of(word)) if wraps else own.template
+                    self._from_words(f"w{k}", f"real({self.word_kind}({x}))", own)
             case Sine() if self.lookups and self.pool.tabled(wire):
-                self._once(f"i{wire.word}", f"{self.word(wire.word)} & {(1 << self.plan.bits_of(wire.word)) - 1}")
+                mask = (1 << self.plan.bits_of(wire.word)) - 1
+                self._once(f"i{wire.word}", f"{self._word(wire.word).text()} & {mask}")
                 self.body.append(f"w{k} = {self.pool.sine(wire)}")
             case Sine():
                 self._write_sine(k, wire)
@@ -154,10 +168,11 @@ class FloatCode:
             self._made.add(name)
             self.body.append(f"{name} = {value}")
 
-    def _from_words(self, name: str, value: str) -> None:
-        """Set a float that is made of words, once."""
+    def _from_words(self, name: str, template: str, word: OfWords) -> None:
+        """Set a float that is made of a word, once."""
+        value = OfWords(template, word.wires)
         if self.lookups:
-            self._once(name, value)
+            self._once(name, value.text())
         else:
             self.words[name] = value
 
@@ -165,21 +180,21 @@ class FloatCode:
         """Write the polynomial; an angle without a constant is folded as a float, which is exact."""
         precision, bits = self.plan.floats, self.plan.bits_of(wire.word)
         turn = turn_on_grid(wire.rest, precision)
-        wide = angle_bits(bits, turn, precision)
+        wide, word = angle_bits(bits, turn, precision), self._word(wire.word)
         if turn:
             half, unit = 1 << (wide - 1), self.number(2.0 ** (2 - wide))
-            angle = f"({wrapped(f'({self.word(wire.word)} << {wide - bits}) + {turn}', wide)})"
+            angle = f"({wrapped(f'({word.template} << {wide - bits}) + {turn}', wide)})"
             folded = f"max(min({angle}, {half} - {angle}), {-half} - {angle})"
             if wire.cosine:
                 folded = f"{half // 2} - abs({angle})"
-            self._from_words(f"y{k}", f"real({folded}) * {unit}")
+            self._from_words(f"y{k}", f"real({folded}) * {unit}", word)
             self._write_polynomial(k)
         else:
             # a word at the upper end of an integer wraps by itself
             a = f"a{wire.word}"
             length = int(self.word_kind.removeprefix("int"))
-            shifted = f"{self.word_kind}({self.word(wire.word)} << {length - bits})"
-            self._from_words(a, f"real({shifted}) * {self.number(2.0 ** (2 - length))}")
+            shifted = f"{self.word_kind}({word.template} << {length - bits})"
+            self._from_words(a, f"real({shifted}) * {self.number(2.0 ** (2 - length))}", word)
             self.write_folded(k, a, wire.cosine)
 
     def write_folded(self, k: int, a: str, cosine: bool) -> None:

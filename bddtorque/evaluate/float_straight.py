@@ -1,17 +1,16 @@
 """Straight-line code of a plan in floats, every wire a local variable.
 
-    states(q, qd, qdd, tau, table, counts)            one state after another
-    bare(q, qd, qdd, tau, table)                      the same, counting nothing: what a kernel runs
-    unchecked(q, qd, qdd, tau, table)                 the same for words that are known to be in range
-    tiles(q, qd, qdd, tau, table, counts, rows, end)  many at once, in the lanes of vector instructions
-    columns(...)                                      the same for arrays (n, N), joint by joint
+    states(arrays, out, table, counts)            one state after another
+    bare(arrays, out, table)                      the same, counting nothing: what a kernel runs
+    unchecked(arrays, out, table)                 the same for words that are known to be in range
+    tiles(arrays, out, table, counts, rows, end)  many at once, in the lanes of vector instructions
+    columns(...)                                  the same for arrays (n, N), column by column
 
 The last two take the first `end` states, and leave what is beyond a multiple of `TILE` as it is.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
@@ -22,7 +21,6 @@ from bddtorque.evaluate.float_code import FloatCode, FloatPool
 from bddtorque.evaluate.ieee_code import vector_lanes, warn_without_fma
 from bddtorque.evaluate.input_code import check_inputs, count, load_inputs, unread_words
 from bddtorque.evaluate.pointers import LINE_BYTES
-from bddtorque.evaluate.program import QUANTITIES
 from bddtorque.evaluate.state_layouts import TILE, InColumns, InRows
 from bddtorque.plan.plan import Plan
 from bddtorque.plan.table import Table
@@ -35,7 +33,7 @@ import numpy as np
 
 from bddtorque.evaluate.ieee_code import fma, lrint, rint
 from bddtorque.evaluate.lane_code import emitted_in_lanes
-from bddtorque.evaluate.llvm_code import emitted, held
+from bddtorque.evaluate.llvm_code import clamp_to_int64, emitted
 from bddtorque.evaluate.pointers import address_of, align_stack, array_at, space_of
 
 real = np.{dtype}
@@ -74,10 +72,10 @@ class TileWriter(CodeWriter):
         self.lanes, self._size = vector_lanes(plan.floats.dtype), plan.floats.dtype().itemsize
         self.length, self.room, self._rows = self.lanes, 0, 0
 
-    def begin(self, arrays: Iterable[str], dtype: str) -> list[str]:
-        """Return how a function begins that takes tiles of these arrays: see `in_memory`."""
+    def begin(self, dtype: str) -> list[str]:
+        """Return how a function begins that takes tiles of the arrays that are `flat`."""
         aligned = f"(address_of(rows) + {LINE_BYTES - 1}) & {-LINE_BYTES}"
-        words = (f"{each}_ = array_at(address_of({each}), ({each}.size,), {dtype})" for each in arrays)
+        words = (f"{each}_ = array_at(address_of({each}), ({each}.size,), {dtype})" for each in sorted(self.flat))
         return ["align_stack()", f"rows = array_at({aligned}, (rows.size,), real)", *words]
 
     def row_names(self, names: Iterable[str]) -> dict[str, str]:
@@ -104,7 +102,8 @@ class FloatSource(TileWriter):
     def __init__(self, plan: Plan, formats: Interface, pool: FloatPool) -> None:
         dtype = plan.floats.dtype.__name__
         super().__init__(plan, formats, HEADER.format(dtype=dtype))
-        self.counted = [*self.inputs, *unread_words(plan, formats)]
+        self.counted = [*self.inputs, *unread_words(plan, self.arrays)]
+        self.flat = {*self.names, "out"}
         self._add_states(FloatCode(plan, pool, lookups=True), dtype)
         self._add_batches(FloatCode(plan, pool, lookups=False))
 
@@ -122,15 +121,17 @@ class FloatSource(TileWriter):
 
         What has a word out of range is read once more, clamped and counted.
         """
-        told = code, self.counted, self.formats, self.outputs, self.lanes
+        told = code, self.counted, self.arrays, self.outputs, self.lanes
         for layout in (InRows(*told), InColumns(*told)):
-            name, widths, tallies = layout.name, layout.widths, layout.tallies.values()
+            name, tallies = layout.name, layout.tallies.values()
             self.length = layout.length
             places = self.row_names(code.words)
+            *widths, out_width = layout.widths.values() or [""]
+            given = ["rows", "out", "first", "i", *([out_width] if out_width else [])]
             body = [*code.body, *(f"r{k} = rint({code.clamped(k)})" for k in self.outputs), *layout.write()]
-            compute = self.add_tile(f"compute_{name}", ["rows", "tau", "first", "i", *widths[-1:]], places, body)
+            compute = self.add_tile(f"compute_{name}", given, places, body)
             read = self.add_block(
-                f"read_{name}", ["table", "rows", *QUANTITIES, "first", *widths[:-1]], layout.read(places),
+                f"read_{name}", ["table", "rows", *self.names, "first", *widths], layout.read(places),
                 ["outside", *tallies], self.lanes,
             )  # fmt: skip
             again, end = [], []
@@ -142,21 +143,16 @@ class FloatSource(TileWriter):
                 elif not word.wraps:
                     again.append(count(word, f"({x} < {-word.half}) | ({x} > {word.half - 1})"))
                     again.append(f"{x} = min(max({x}, {-word.half}), {word.half - 1})")
-            again += [f"{places[each]} = {value}" for each, value in code.words.items()]
-            clamp = self.add_block(f"clamp_{name}", [*QUANTITIES, "table", "counts", "rows", "first", "i"], again)
+            again += [f"{places[each]} = {value.text()}" for each, value in code.words.items()]
+            clamp = self.add_block(f"clamp_{name}", [*self.names, "table", "counts", "rows", "first", "i"], again)
             if end:
                 end = [self.add_block(f"count_{name}", ["counts", *(f"t{wire}" for wire in layout.tallies)], end)]
-            tile = [f"{', '.join(['outside', *tallies])}, = {in_memory(read)}"]
+            tile = [f"{', '.join(['outside', *tallies])}, = {read}"]
             tile += [f"t{wire} += {tally}" for wire, tally in layout.tallies.items()]
             tile += ["if outside:", f"    for i in range({self.length}):", f"        {clamp}"]
-            tile += [f"for i in range(0, {self.length}, {self.lanes}):", *indented(map(in_memory, compute))]
-            begin = self.begin((*QUANTITIES, "tau"), "np.int64")
-            begin += [f"{width} = {width.removesuffix('_width')}.shape[1]" for width in widths]
+            tile += [f"for i in range(0, {self.length}, {self.lanes}):", *indented(compute)]
+            begin = [self.taken_apart, *self.begin("np.int64")]
+            begin += [f"{width} = {array}.shape[1]" for array, width in layout.widths.items()]
             begin += [f"t{wire} = int64(0)" for wire in layout.tallies]
             loop = [f"for first in range(0, end - end % {TILE}, {self.length}):", *indented(tile)]
-            self.add(f"{name}(q, qd, qdd, tau, table, counts, rows, end)", [*begin, *loop, *end])
-
-
-def in_memory(call: str) -> str:
-    """Return a call that takes arrays of states as arrays of one dimension, as they lie in memory."""
-    return re.sub(r"\b(q|qd|qdd|tau|inputs)\b", r"\1_", call)
+            self.add(f"{name}(arrays, out, table, counts, rows, end)", [*begin, *loop, *end])

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from bddtorque.base.jit import DISABLE_JIT, uncounted
+from bddtorque.base.jit import DISABLE_JIT, njit_without_refcounts
 from bddtorque.evaluate.atomics import observe, publish, relax
 
 LOOKS = 10_000
@@ -25,7 +25,7 @@ MOMENT = 300
 """Looks that pass before a share begins: some microseconds, which the caller needs to come to its own."""
 
 
-@uncounted
+@njit_without_refcounts
 def _wait(array: Any, seen: int) -> bool:
     """Wait until a number is no longer what was seen there, and return whether it is so within `LOOKS`."""
     for _ in range(LOOKS):
@@ -35,7 +35,7 @@ def _wait(array: Any, seen: int) -> bool:
     return False
 
 
-@uncounted
+@njit_without_refcounts
 def _end_and_wait(ended: Any, handed: Any, seen: int) -> None:
     """Tell that a share has ended, and wait until more are handed out."""
     publish(ended, 0, observe(ended, 0) + 1)

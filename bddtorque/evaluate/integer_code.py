@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Protocol
 
-from bddtorque.evaluate.table_pool import Pool
+from bddtorque.evaluate.table_pool import TablePool
 from bddtorque.plan.plan import Plan
 from bddtorque.plan.wires import AngleSum, Input, Lookup, Output, Product, Sum
 
@@ -19,7 +19,7 @@ class _Word(Protocol):
     def wraps(self) -> bool: ...
 
 
-def integer_statements(plan: Plan, pool: Pool, inputs: Sequence[_Word], native: bool) -> Iterator[str]:
+def integer_statements(plan: Plan, pool: TablePool, inputs: Sequence[_Word], native: bool) -> Iterator[str]:
     """Yield the statements from the integers x0, x1, ... of the inputs to r0, r1, ..., torques not clamped yet."""
     for word in inputs:
         x = f"x{word.wire}"
@@ -53,7 +53,7 @@ def wrapped(expression: str, bits: int) -> str:
     return f"(({expression} + {half}) & {2 * half - 1}) - {half}"
 
 
-def _product(plan: Plan, wire: Product, k: int, pool: Pool, native: bool) -> Iterator[str]:
+def _product(plan: Plan, wire: Product, k: int, pool: TablePool, native: bool) -> Iterator[str]:
     left, right = f"w{wire.left}", f"w{wire.right}"
     if native:
         yield f"w{k} = {_rounded(f'{left} * {right}', wire.shift)}"

@@ -6,7 +6,7 @@ from typing import Literal, get_args
 
 from bddtorque.base.errors import BddTorqueError, not_among, unknown
 from bddtorque.base.processors import usable_processors
-from bddtorque.evaluate.runners import Compiled, Interpreted, Runnable, Runner, Spread, runs_straight
+from bddtorque.evaluate.runners import CodeRunner, Interpreted, Runnable, Runner, Spread, runs_straight
 from bddtorque.evaluate.shared_state import SharedStateRunner, choose_spreading
 from bddtorque.plan.forms import BIT_FORMS
 
@@ -45,12 +45,12 @@ def choose_form(model: Runnable, name: str, kind: str, form: str | None, spread:
     return form
 
 
-def make_runner(arm: Runnable, kind: str, form: str, spread: SpreadBy, processors: int) -> Runner:
-    """Return what runs an arm in a form, on one processor or on several."""
-    runner: Runner = Compiled(arm) if form == "straight" else Interpreted(arm, form)
+def make_runner(model: Runnable, kind: str, form: str, spread: SpreadBy, processors: int) -> Runner:
+    """Return what runs a model in a form, on one processor or on several."""
+    runner: Runner = CodeRunner(model) if form == "straight" else Interpreted(model, form)
     if kind != "parallel":
         return runner
     threads = min(processors, usable_processors())
     if spread != "states" and isinstance(runner, Interpreted):
-        return SharedStateRunner(runner, arm, choose_spreading(arm, form, spread, processors), threads)
+        return SharedStateRunner(runner, model, choose_spreading(model, form, spread, processors), threads)
     return Spread(runner, threads)

@@ -3,12 +3,13 @@
 They are those of `llvm_code`, and these:
 
     x5 = q[2 * width + first]               as many elements as there are lanes, from this one on
-    a0, a1, a2 = apart(u0, u1, u2)          rows of three words that lie on end in memory: each joint by itself
-    tau[3 * first] = together(r0, r1, r2)   and back; vectors are stored one after another
+    a0, a1, a2 = apart(3, u0, u1, u2)       rows of three words that lie on end in memory: each column by itself
+    out[3 * first] = together(r0, r1, r2)   and back; vectors are stored one after another
     outside = any(x5 & -4096)               whether any lane is not 0: a number, as is
     n5 = count(a5 < real(0.5))              in how many lanes it holds
 
-`apart` may put states into lanes in another order, the same whenever there are as many joints; `together` undoes it.
+States need not stand in lanes in their order: `apart` has the next state as many lanes on as it is told, `together` as
+many as `lane_step` says of its rows.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from typing import Any
 
 from llvmlite import ir
 
-from bddtorque.evaluate.llvm_code import INT32, INT64, Writer, emitted
+from bddtorque.evaluate.llvm_code import INT32, INT64, LlvmWriter, emitted
 
 
 def emitted_in_lanes(
@@ -30,14 +31,14 @@ def emitted_in_lanes(
     return emitted(text, results, real, given, partial(LaneWriter, lanes=lanes))
 
 
-def state_factor(joints: int, lanes: int) -> int:
-    """Return by what a lane is multiplied, modulo the lanes, to give the state that `apart` puts there."""
-    while joints % 2 == 0:  # pairs are split without a change of order
-        joints //= 2
-    return pow(joints, -1, lanes)
+def lane_step(width: int, lanes: int) -> int:
+    """Return how many lanes on the next state stands, modulo the lanes, where rows have so many words."""
+    while width % 2 == 0:  # pairs are split without a change of order
+        width //= 2
+    return width % lanes
 
 
-class LaneWriter(Writer):
+class LaneWriter(LlvmWriter):
     """Writes instructions on vectors."""
 
     def __init__(self, builder: Any, known: dict[str, Any], kinds: dict[str, Any], real: Any, lanes: int) -> None:
@@ -111,19 +112,26 @@ class LaneWriter(Writer):
             )
         return found
 
-    def _apart(self, *given: Any) -> list[Any]:
+    def _apart(self, step: Any, *given: Any) -> list[Any]:
+        """Return `_split` vectors, with states in the order that is asked for."""
+        turn = lane_step(len(given), self.lanes) * pow(step.constant, -1, self.lanes)
+        order = [turn * lane % self.lanes for lane in range(self.lanes)]
+        found = self._split(*given)
+        return found if order == list(range(self.lanes)) else [self._shuffle(each, each, order) for each in found]
+
+    def _split(self, *given: Any) -> list[Any]:
         """Return the elements 0, n, 2n, ... of n vectors on end, then 1, n + 1, ..., and so on.
 
         If n is even, pairs of vectors are split into elements of even and odd places. If it is odd, every lane of the
-        vectors has an element of each joint, and those of a joint are in as many different lanes as there are states:
-        state s of joint j in lane n·s + j, which is turned to n·s.
+        vectors has an element of each column, and those of a column are in as many different lanes as there are states:
+        state s of column j in lane n·s + j, which is turned to n·s.
         """
         n, lanes = len(given), self.lanes
         if n == 1:
             return list(given)
         if n % 2 == 0:
             halves = [
-                self._apart(*(
+                self._split(*(
                     self._shuffle(a, b, range(odd, 2 * lanes, 2))
                     for a, b in zip(given[::2], given[1::2], strict=True)
                 ))
@@ -133,7 +141,7 @@ class LaneWriter(Writer):
         return [self._rotate(self._pick(given, self._rows_of(j, n)), j) for j in range(n)]
 
     def _together(self, *given: Any) -> list[Any]:
-        """Undo `_apart`."""
+        """Undo `_split`."""
         n, lanes = len(given), self.lanes
         if n == 1:
             return list(given)
@@ -144,7 +152,7 @@ class LaneWriter(Writer):
         turned = [self._rotate(each, -j) for j, each in enumerate(given)]
         return [self._pick(turned, [(lanes * k + lane) % n for lane in range(lanes)]) for k in range(n)]
 
-    def _rows_of(self, joint: int, n: int) -> list[int]:
-        """Return which of n vectors on end has an element of a joint in each lane, n being odd."""
+    def _rows_of(self, column: int, n: int) -> list[int]:
+        """Return which of n vectors on end has an element of a column in each lane, n being odd."""
         lanes = self.lanes
-        return [next(k for k in range(n) if (lanes * k + lane) % n == joint) for lane in range(lanes)]
+        return [next(k for k in range(n) if (lanes * k + lane) % n == column) for lane in range(lanes)]

@@ -14,9 +14,17 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from bddtorque.base.errors import BddTorqueError
 from bddtorque.evaluate.operations import Operation
-from bddtorque.evaluate.processor_lists import COLUMNS, KINDS, LINE, POST, SQUARES, WAIT, ProcessorLists
+from bddtorque.evaluate.processor_lists import (
+    COLUMNS,
+    KINDS,
+    LINE,
+    OPERAND_COLUMNS,
+    POST,
+    SQUARES,
+    WAIT,
+    ProcessorLists,
+)
 from bddtorque.evaluate.program import BITS, INPUT, LOCKSTEP, Program
 from bddtorque.evaluate.spreading import Spreading
 from bddtorque.evaluate.wiring import WordView
@@ -24,8 +32,11 @@ from bddtorque.plan.forms.lockstep import LANES
 
 Slot = tuple[str, object]
 """A place in memory before it has a number: an input, the constant 1, or the result of an instruction."""
-Summand = tuple[Slot, int, int]
-"""factor · floor(slot / 2^shift), as (slot, shift, factor)."""
+Shifts = tuple[int, int]
+"""What is kept of a slot: it is shifted to the left, where bits beyond 64 are lost, and then back to the right."""
+WHOLE: Shifts = (0, 0)
+Summand = tuple[Slot, Shifts, int]
+"""factor · (slot << left >> right), as (slot, shifts, factor)."""
 ONE: Slot = ("one", -1)
 
 
@@ -93,7 +104,7 @@ class _ListBuilder:
 
     def built(self, inputs: Sequence[str]) -> ProcessorLists:
         """Return the lists; `inputs` are the names of the program's input words, one after another."""
-        slots, torques, size = self._slots(inputs)
+        slots, outputs, size = self._slots(inputs)
         waits: list[dict[int, int]] = []
         """Of each instruction: how far others must have come, where that is not known from before."""
         for mine in self.own:
@@ -109,7 +120,7 @@ class _ListBuilder:
                 waits.append(wanted)
         posts = {(sender, far) for wanted in waits for sender, far in wanted.items()}
         code: list[list[int]] = []
-        operands: list[tuple[int, int, int, int]] = []
+        operands: list[tuple[int, ...]] = []
         starts = [0]
         waiting = iter(waits)
         for processor, mine in enumerate(self.own):
@@ -131,8 +142,8 @@ class _ListBuilder:
             held,
             np.array([row + [0] * (COLUMNS - len(row)) for row in code], dtype=np.int64).reshape(-1, COLUMNS),
             np.array(starts, dtype=np.int64),
-            np.array(operands, dtype=np.int64).reshape(-1, 4),
-            np.array(torques, dtype=np.int64),
+            np.array(operands, dtype=np.int64).reshape(-1, OPERAND_COLUMNS),
+            np.array(outputs, dtype=np.int64),
             slots[ONE],
             size,
             sum(map(len, waits)),
@@ -168,9 +179,9 @@ class _ListBuilder:
         for each in self.instructions:
             for operation in each.operations:
                 for word in operation.operands:
-                    if operation.kind not in ("add", "walk", "clamp") or (
-                        word.shift and (operation.kind != "clamp" or word.scale)
-                    ):
+                    cut = word.shift and (operation.kind != "clamp" or word.scale)
+                    wraps = word.wrap and operation.kind != "walk"
+                    if operation.kind not in ("add", "walk", "clamp") or cut or wraps:
                         apart |= {self.maker[name] for name in word.sources}
         return {
             place
@@ -198,8 +209,8 @@ class _ListBuilder:
             summands = self._summands(_Instruction([], 0), each.last)
             walks = {
                 factor: maker
-                for (kind, maker), shift, factor in summands
-                if kind == "made" and isinstance(maker, int) and not shift
+                for (kind, maker), shifts, factor in summands
+                if kind == "made" and isinstance(maker, int) and shifts == WHOLE
             }
             others = [slot for slot, _, _ in summands if slot not in [("made", walk) for walk in walks.values()]]
             if walks.keys() != {1, -1} or len(summands) - len(others) != 2 or set(others) - {ONE}:
@@ -217,12 +228,12 @@ class _ListBuilder:
 
     def _sides(self, reader: _Instruction, plus: int, minus: int) -> list[list[Summand]]:
         """Return a and b where one instruction looks a + b up and another one a - b in the same table; else nothing."""
-        factors: list[dict[tuple[Slot, int], int]] = [{}, {}]
+        factors: list[dict[tuple[Slot, Shifts], int]] = [{}, {}]
         for place, own in zip((plus, minus), factors, strict=True):
             each = self.instructions[place]
             needed = {name for operation in each.operations for name in operation.predecessors}
-            for slot, shift, factor in self._word(reader, each.last.operands[0], needed):
-                own[slot, shift] = own.get((slot, shift), 0) + factor
+            for slot, shifts, factor in self._word(reader, each.last.operands[0], needed):
+                own[slot, shifts] = own.get((slot, shifts), 0) + factor
         first, second = factors
         alike = self.instructions[plus].last.block == self.instructions[minus].last.block
         if not alike or any(abs(factor) != abs(second.get(key, 0)) for key, factor in first.items()):
@@ -246,25 +257,27 @@ class _ListBuilder:
 
     def _summands(self, reader: _Instruction, operation: Operation) -> list[Summand]:
         """Return what an operation adds up; one that reads a single word reads it so."""
-        if any(word.wrap for word in operation.operands):
-            raise BddTorqueError(
-                "this plan adds differences of angles, as laws do: processors can share its states "
-                "(spread='states'), not one state"
-            )
         needed = set(operation.predecessors)
         return [
-            (slot, shift, sign * factor)
+            (slot, shifts, sign * factor)
             for word, sign in zip(operation.operands, operation.signs or (1,), strict=True)
-            for slot, shift, factor in self._word(reader, word, needed)
+            for slot, shifts, factor in self._word(reader, word, needed, wraps=True)
         ]
 
-    def _word(self, reader: _Instruction, word: WordView, needed: Set[str]) -> list[Summand]:
-        """Return a word as a sum of slots; of bits apart only those that are needed."""
-        factor = 1 << word.scale
+    def _word(self, reader: _Instruction, word: WordView, needed: Set[str], wraps: bool = False) -> list[Summand]:
+        """Return a word as a sum of slots; of bits apart only those that are needed.
+
+        Low bits of what wraps are right anyway, as far as a table's index reads them; as a summand (`wraps`) it is
+        brought to its bits.
+        """
+        factor, shifts = 1 << word.scale, (0, word.shift)
+        if word.wrap and wraps:
+            lost = 64 - (word.wrap - word.scale)
+            shifts = (lost - word.shift, lost)
         if word.input is not None:
-            return [(("input", word.input), word.shift, factor)]
+            return [(("input", word.input), shifts, factor)]
         if not word.sources:
-            return [(ONE, 0, (word.constant >> word.shift) << word.scale)]
+            return [(ONE, WHOLE, (word.constant >> word.shift) << word.scale)]
         makers = dict.fromkeys(self.maker[name] for name in word.sources if name in needed)
         if word.shift and len(makers) > 1:
             raise ValueError("a word of several instructions is read as it is")
@@ -272,24 +285,25 @@ class _ListBuilder:
         for maker in makers:
             made = self.instructions[maker]
             if maker in self.inside:
-                summands += [(slot, shift, factor * each) for slot, shift, each in self._summands(reader, made.last)]
+                inner = self._summands(reader, made.last)
+                summands += [(slot, own, factor * each) for slot, own, each in inner]
             else:
                 reader.reads.add(maker)
                 weight = 1 << made.operations[0].bit if word.bits_apart else 1
-                summands.append((("made", maker), word.shift, factor * weight))
+                summands.append((("made", maker), shifts, factor * weight))
         return summands
 
-    def _operands(self, each: _Instruction, slots: Mapping[Slot, int]) -> list[tuple[int, int, int, int]]:
+    def _operands(self, each: _Instruction, slots: Mapping[Slot, int]) -> list[tuple[int, ...]]:
         """Return the rows of what an instruction reads, equal slots once; a width ends each word but the last."""
         widths = each.last.widths if each.last.kind == "walk" else (1,) * (len(each.parts) - 1) + (0,)
-        rows = []
+        rows: list[tuple[int, ...]] = []
         for part, width in zip(each.parts, widths, strict=True):
-            factors: dict[tuple[Slot, int], int] = {}
-            for slot, shift, factor in part:
-                factors[slot, shift] = factors.get((slot, shift), 0) + factor
-            word = [(slots[slot], shift, factor, 0) for (slot, shift), factor in factors.items() if factor]
-            word = word or [(slots[ONE], 0, 0, 0)]
-            rows += [*word[:-1], (*word[-1][:3], width)]
+            factors: dict[tuple[Slot, Shifts], int] = {}
+            for slot, shifts, factor in part:
+                factors[slot, shifts] = factors.get((slot, shifts), 0) + factor
+            word = [(slots[slot], *shifts, factor, 0) for (slot, shifts), factor in factors.items() if factor]
+            word = word or [(slots[ONE], *WHOLE, 0, 0)]
+            rows += [*word[:-1], (*word[-1][:-1], width)]
         return rows
 
     def _settings(self, place: int, first: int) -> list[int]:
@@ -328,7 +342,7 @@ class _ListBuilder:
         return self.cut[block, first, count]
 
     def _slots(self, inputs: Sequence[str]) -> tuple[dict[Slot, int], list[int], int]:
-        """Return the place of each slot, the slots of torques, and how many there are."""
+        """Return the place of each slot, the slots of outputs, and how many there are."""
         crossing = {
             maker
             for each in self.instructions

@@ -36,13 +36,13 @@ _COMPARED = {ast.Lt: "<", ast.Gt: ">", ast.NotEq: "!="}
 _pointer_to_item: Any = cgutils.get_item_pointer2
 
 
-def held(word: int) -> int:
+def clamp_to_int64(word: int) -> int:
     """Return an element of an array of integers as an int64: one that int64 cannot hold is as high as any."""
     return min(int(word), HIGH)
 
 
 def emitted(
-    text: str, results: Sequence[str], real: Any, given: dict[str, Any], make: Callable[..., Writer] | None = None
+    text: str, results: Sequence[str], real: Any, given: dict[str, Any], make: Callable[..., LlvmWriter] | None = None
 ) -> tuple[Any, Callable[..., Any]]:
     """Return what an intrinsic function returns: its signature, and what writes the instructions.
 
@@ -57,7 +57,7 @@ def emitted(
     given
         Numba's types of what is given, by name: int64 or arrays of one or two dimensions.
     make
-        Makes the writer of the statements; `Writer` unless given.
+        Makes the writer of the statements; `LlvmWriter` unless given.
     """
     number = from_dtype(real)
     returned: Any = types.UniTuple(types.int64, len(results)) if results else types.void  # type: ignore[no-untyped-call]
@@ -66,7 +66,7 @@ def emitted(
         known = {}
         for (name, kind), value in zip(given.items(), values, strict=True):
             known[name] = _array(context, builder, kind, value) if isinstance(kind, types.Array) else value
-        writer = (make or Writer)(builder, known, given, context.get_value_type(number))
+        writer = (make or LlvmWriter)(builder, known, given, context.get_value_type(number))
         for statement in ast.parse(text).body:
             writer.write(statement)
         if not results:
@@ -95,7 +95,7 @@ def is_float(value: Any) -> bool:
     return isinstance(element(value), ir.FloatType | ir.DoubleType)
 
 
-class Writer:
+class LlvmWriter:
     """Writes instructions; `known` holds the values of names."""
 
     def __init__(self, builder: Any, known: dict[str, Any], kinds: dict[str, Any], real: Any) -> None:
@@ -159,7 +159,9 @@ class Writer:
                 return self._signed(self.load(node), name)
             case ast.Call(func=ast.Name(id=name), args=[argument]) if name == "real" and _literal(argument) is not None:
                 return self.number(ir.Constant(self.real, _literal(argument)))
-            case ast.Call(func=ast.Name(id="held"), args=[ast.Subscript(value=ast.Name(id=name)) as argument]):
+            case ast.Call(
+                func=ast.Name(id="clamp_to_int64"), args=[ast.Subscript(value=ast.Name(id=name)) as argument]
+            ):
                 value = self.value(argument)
                 if self.kinds[name].dtype != types.uint64:
                     return value

@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from bddtorque.base.jit import inlined, merged, uncounted
-from bddtorque.evaluate.pointers import array_at, space_of
+from bddtorque.base.jit import inlined, njit_inlined_by_llvm, njit_without_refcounts
+from bddtorque.evaluate.pointers import array_at, space_of, word_at
 from bddtorque.evaluate.program import (
     ANGLE_SUM,
     BLOCK_COLUMNS,
@@ -34,27 +34,31 @@ Array = Any
 """Integer arrays; Numba knows which."""
 PROGRAM = 2
 """Place at which the program begins in the descriptor of `run_program`."""
+HIGH = np.int64(2**62)
+"""In the place of words that int64 cannot hold: higher than any word."""
 LARGEST = np.int64(2**63 - 1)
 """Keeps magnitudes and shifts within 63 bits, so that loops end whatever a plan promised of its words."""
 
 
-@uncounted
-def run_states(program: Program, q: Array, qd: Array, qdd: Array, tau: Array, registers: Array, counts: Array) -> None:
-    """Run N states: words in, torque words out.
+@njit_without_refcounts
+def run_states(program: Program, arrays: Any, out: Array, registers: Array, counts: Array) -> None:
+    """Run N states: words in, output words out.
 
     Parameters
     ----------
-    q, qd, qdd, tau
-        Shape (N, n), any integer type.
+    arrays
+        The input arrays, (N, n) each, of any integer type.
+    out
+        (N, outputs) int64.
     registers
         Scratch space, one int64 a wire.
     counts
-        Shape (3, n) int64: increased where a word was out of range.
+        (input words,) int64: increased where a word was out of range.
     """
     code, operands, blocks = program.code, program.operands, program.blocks
     values, positions = program.values, program.positions
     successors, roots = program.successors, program.roots
-    for state in range(q.shape[0]):
+    for state in range(out.shape[0]):
         for line in range(len(code)):
             op, target = code[line, 0], code[line, 1]
             if op == LOOKUP:
@@ -91,24 +95,15 @@ def run_states(program: Program, q: Array, qd: Array, qdd: Array, tau: Array, re
                         exact += sign * square
                     registers[target] = half_up_shift(exact, shift)
             elif op == INPUT:
-                quantity, joint, bits = code[line, 2], code[line, 3], code[line, 4]
-                # floats have no `|`: they are refused when this is compiled
-                if quantity == 0:
-                    given = q[state, joint] | q[state, joint]
-                    word, above = np.int64(given), given > 0
-                elif quantity == 1:
-                    given = qd[state, joint] | qd[state, joint]
-                    word, above = np.int64(given), given > 0
-                else:
-                    given = qdd[state, joint] | qdd[state, joint]
-                    word, above = np.int64(given), given > 0
+                bits = code[line, 4]
+                word, beyond = word_at(arrays, code[line, 2], state, code[line, 3])
                 if code[line, 5]:
                     word = wrapped(word, bits)
-                elif above and word < 0:  # an unsigned word that int64 cannot hold
-                    word = np.int64(2**62)
+                elif beyond:
+                    word = HIGH
                 low, high = code[line, 6], code[line, 7]
                 if (word < low or word > high) if low <= high else (word < low and word > high):
-                    counts[quantity, joint] += 1
+                    counts[code[line, 8]] += 1
                 half = np.int64(1) << (bits - 1)
                 registers[target] = min(max(word, -half), half - 1)
             elif op == ANGLE_SUM:
@@ -125,7 +120,7 @@ def run_states(program: Program, q: Array, qd: Array, qdd: Array, tau: Array, re
                 total = code[line, 4]
                 for k in range(code[line, 2], code[line, 2] + code[line, 3]):
                     total += operands[k, 1] * registers[operands[k, 0]]
-                tau[state, target] = min(max(half_up_shift(total, code[line, 5]), code[line, 6]), code[line, 7])
+                out[state, target] = min(max(half_up_shift(total, code[line, 5]), code[line, 6]), code[line, 7])
 
 
 @inlined
@@ -151,11 +146,11 @@ def program_descriptor(program: Program, registers: int, address: int = 0) -> Ar
     return np.array([registers, address, *where], dtype=np.int64)
 
 
-@uncounted
-def run_program(q: Array, qd: Array, qdd: Array, tau: Array, descriptor: Array, counts: Array) -> None:
+@njit_without_refcounts
+def run_program(arrays: Any, out: Array, descriptor: Array, counts: Array) -> None:
     """Run N states of the program in a descriptor."""
     registers = array_at(descriptor[1] if descriptor[1] else space_of(descriptor[0]), (descriptor[0],), np.int64)
-    run_states(program_at(descriptor, PROGRAM), q, qd, qdd, tau, registers, counts)
+    run_states(program_at(descriptor, PROGRAM), arrays, out, registers, counts)
 
 
 @inlined
@@ -165,7 +160,7 @@ def wrapped(word: Any, bits: Any) -> Any:
     return ((word + half) & (2 * half - 1)) - half
 
 
-@merged
+@njit_inlined_by_llvm
 def look_up(
     blocks: Array, values: Array, positions: Array, successors: Array, roots: Array, block: Any, index: Any
 ) -> Any:

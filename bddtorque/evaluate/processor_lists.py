@@ -1,7 +1,8 @@
 """`ProcessorLists`: what each of P processors does for one state, as plain arrays that compiled code runs.
 
-A row is an instruction. It reads Σ factor·(slot >> shift) over rows of `operands` (slot, shift, factor, width); where
-there is a width, the sum so far is the next word of a table's index, of so many bits.
+A row is an instruction. It reads Σ factor·(slot << left >> right) over rows of `operands` (slot, left, right, factor,
+width); on the left bits beyond 64 are lost, so that a word can be cut to its bits. Where there is a width, the sum so
+far is the next word of a table's index, of so many bits.
 
     op         target  a      b      c       d       e        f
     WALK       slot    first  end    block
@@ -27,7 +28,7 @@ from bddtorque.evaluate.program import Program
 
 WALK, SUM, MAGNITUDE, SIGN, CLAMP, WAIT, POST, SQUARES = range(8)
 KINDS = {"walk": WALK, "add": SUM, "magnitude": MAGNITUDE, "sign": SIGN, "clamp": CLAMP}
-COLUMNS = 8
+COLUMNS, OPERAND_COLUMNS = 8, 5
 LINE = 16
 """Words that lie together in the caches: what two processors write must not share a line, nor two neighbouring ones."""
 
@@ -46,9 +47,9 @@ class ProcessorLists(NamedTuple):
     starts
         (P + 1,) int64, where the rows of each begin.
     operands
-        (m, 4) int64.
-    torques
-        (n,) int64, the slots of the torque words.
+        (m, 5) int64.
+    outputs
+        (n,) int64, the slots of the output words.
     one
         The slot that holds 1.
     slots
@@ -61,7 +62,7 @@ class ProcessorLists(NamedTuple):
     code: Integers
     starts: Integers
     operands: Integers
-    torques: Integers
+    outputs: Integers
     one: int
     slots: int
     meetings: int

@@ -4,7 +4,7 @@ A wire is a register. Instructions are rows of integers; what is of variable len
 stands in `operands`, rows of three.
 
     op         dst  a          b      c          d      e       f          g
-    INPUT      dst  quantity   joint  bits       wraps  first   last       (a word not from first to last is counted)
+    INPUT      dst  array      column bits       wraps  first   last  count (a word not from first to last is counted)
     ANGLE_SUM  dst  first      count  bits       constant                  operands (register, multiplier, shift)
     LOOKUP     dst  first      count  block                                operands (register, bits, -)
     PRODUCT    dst  left       right  shift      block  method  bits of the block's first word
@@ -28,7 +28,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from bddtorque.base.errors import BddTorqueError
+from bddtorque.base.errors import BddTorqueError, unknown
+from bddtorque.evaluate.state_arrays import StateArrays
 from bddtorque.plan.forms import Bits, Dense, Form, Lockstep
 from bddtorque.plan.plan import Plan
 from bddtorque.plan.wires import AngleSum, Input, Lookup, Product, Sum
@@ -41,7 +42,6 @@ LIMBS, SQUARES = range(2)
 COLUMNS = 9
 DENSE, BITS, LOCKSTEP = range(3)
 BLOCK_COLUMNS = 8
-QUANTITIES = ("q", "qd", "qdd")
 
 POOLS: dict[str, Any] = {"values": np.int32, "positions": np.int8, "successors": np.uint32, "roots": np.int32}
 """The pools, and the type of each."""
@@ -82,13 +82,14 @@ class Program(NamedTuple):
 
 def assemble(plan: Plan, formats: Interface, forms: Sequence[Form]) -> Program:
     """Return the program of a plan whose blocks are in the given forms."""
+    arrays = StateArrays(formats)
     code: list[list[int]] = []
     operands: list[tuple[int, int, int]] = []
     for register, wire in enumerate(plan.wires):
         first = len(operands)
         match wire:
             case Input():
-                code.append([INPUT, register, *_input(wire, formats)])
+                code.append([INPUT, register, *_input(wire, arrays)])
             case AngleSum(bits=bits, parts=parts):
                 operands += parts
                 code.append([ANGLE_SUM, register, first, len(parts), bits, wire.constant])
@@ -119,17 +120,15 @@ def assemble(plan: Plan, formats: Interface, forms: Sequence[Form]) -> Program:
     )
 
 
-def _input(wire: Input, formats: Interface) -> list[int]:
-    """Return quantity, joint, bits, whether it wraps, and the words beyond which it counts as out of range."""
-    kind = wire.name.rstrip("0123456789")
-    number = wire.name.removeprefix(kind)
-    joint = int(number) - 1 if number else -1
-    if kind not in QUANTITIES or not 0 <= joint < len(formats.q):
-        raise BddTorqueError(f"program: inputs must be q, qd or qdd of a joint, got {wire.name!r:.40}")
-    word = getattr(formats, kind)[joint]
+def _input(wire: Input, arrays: StateArrays) -> list[int]:
+    """Return array, column, bits, whether it wraps, the words beyond which it counts as out of range, and where."""
+    place = arrays.places.get(wire.name)
+    if place is None:
+        raise BddTorqueError(unknown("input word of the plan", wire.name, arrays.places))
+    word = arrays.words[place.word]
     if word.bits != wire.bits or (word.kind == "angle") != wire.wraps:
         raise BddTorqueError(f"program: input {wire.name} must be as its format has it, got {wire.bits} bits")
-    return [QUANTITIES.index(kind), joint, wire.bits, int(wire.wraps), *limits(word)]
+    return [place.array, place.column, wire.bits, int(wire.wraps), *limits(word), place.word]
 
 
 class _Pools:

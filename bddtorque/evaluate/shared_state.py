@@ -12,11 +12,10 @@ import threading
 import time
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from functools import cache, cached_property
+from functools import cached_property
 from typing import Any
 from weakref import WeakSet
 
-import numba
 import numpy as np
 import numpy.typing as npt
 from numba import types
@@ -27,24 +26,12 @@ from bddtorque.evaluate.atomics import other_cores, yielding_function
 from bddtorque.evaluate.list_building import processor_lists
 from bddtorque.evaluate.machine import program_descriptor, run_program
 from bddtorque.evaluate.operations import StepCosts
-from bddtorque.evaluate.pointers import array_at, entry
+from bddtorque.evaluate.pointers import entry
 from bddtorque.evaluate.processor_lists import LINE, ProcessorLists
-from bddtorque.evaluate.runners import NOTHING, Interpreted, Runnable, plan_kinds, plan_places
-from bddtorque.evaluate.single import (
-    COUNTED,
-    FLOATS,
-    LEFT,
-    OPTIONS,
-    TABLE,
-    WORDS,
-    One,
-    Single,
-    batch_call,
-    run_floats,
-    run_words,
-    single_calls,
-)
+from bddtorque.evaluate.runners import NOTHING, Interpreted, Runnable, plan_addresses, plan_kinds
+from bddtorque.evaluate.single import COUNTED, THREADS, SingleCalls, batch_call, single_calls
 from bddtorque.evaluate.spreading import Spreading, SpreadWay, delayed, schedule_model
+from bddtorque.evaluate.state_arrays import RangeCounts
 from bddtorque.plan.forms import BIT_FORMS
 
 Integers = npt.NDArray[np.int64]
@@ -75,6 +62,7 @@ class SharedStateRunner:
 
     def __init__(self, runner: Interpreted, model: Runnable, spreading: Spreading, threads: int) -> None:
         self.runner, self.kernel, self.compiled_later = runner, runner.kernel, runner.compiled_later
+        self.arrays = runner.arrays
         self.spreading = spreading
         self.lists = processor_lists(spreading, runner.program, [wire.name for wire in model.plan.inputs])
         self.threads = min(threads, spreading.processors)
@@ -83,25 +71,28 @@ class SharedStateRunner:
         self.forget_threads()
         _runners.add(self)
 
-    def run(self, q: Integers, qd: Integers, qdd: Integers, tau: Integers, counts: Integers) -> bool:
+    def run(self, arrays: Sequence[Integers], out: Integers, counts: Integers) -> bool:
         """Run N states, one after another."""
         if DISABLE_JIT:
-            return self.runner.run(q, qd, qdd, tau, counts)
-        run, places = batch_call(), self.places
+            return self.runner.run(arrays, out, counts)
+        run, addresses = batch_call(len(arrays)), self.addresses
         self._wake()
-        return run(q, qd, qdd, tau, places, counts, NOTHING) == COUNTED
+        return run(*arrays, out, addresses, counts, NOTHING) == COUNTED
 
     @cached_property
-    def places(self) -> Integers:
-        """Head of the `places` of compiled calls."""
+    def addresses(self) -> Integers:
+        """Head of the `addresses` of compiled calls."""
         descriptor: Any = types.Array(types.int64, 1, "C")
+        count = len(self.arrays.inputs)
         self.descriptor[kernel.DO] = entry(kernel.do_lists, (descriptor, types.int64, types.int64))
-        self.descriptor[kernel.READ] = entry(run_program, plan_kinds(self._inputs))
-        return plan_places(kernel.run_together, self.descriptor)
+        self.descriptor[kernel.READ] = entry(run_program, plan_kinds(count, self._inputs))
+        addresses = plan_addresses(count, kernel.run_together, self.descriptor)
+        addresses[THREADS] = 1
+        return addresses
 
-    def single(self, common: Sequence[npt.NDArray[Any]], stops: int) -> Single | None:
+    def single(self, counted: RangeCounts, stops: int) -> SingleCalls | None:
         """Return the compiled calls for single states; while a thread sleeps they leave a state to `run`."""
-        return single_calls(*_calls(), common, stops, self.places, (self.descriptor, *self._held()))
+        return single_calls(self.arrays, counted, stops, self.addresses, (self.descriptor, *self._held()))
 
     def forget_threads(self) -> None:
         """Begin before the first state, without any threads: a forked child has none of them."""
@@ -111,7 +102,7 @@ class SharedStateRunner:
 
     def _held(self) -> tuple[npt.NDArray[Any], ...]:
         lists = self.lists
-        own = self._shared, self._inputs, lists.code, lists.starts, lists.operands, lists.torques
+        own = self._shared, self._inputs, lists.code, lists.starts, lists.operands, lists.outputs
         return (*own, *lists.program)
 
     def _wake(self) -> None:
@@ -174,28 +165,10 @@ def _descriptor(lists: ProcessorLists, threads: int) -> tuple[Integers, Integers
     shared[first_slot + lists.one] = 1
     slots = shared[first_slot:]
     inputs = program_descriptor(lists.program, len(slots), slots.ctypes.data)
-    arrays = (shared, slots, lists.code, lists.starts, lists.operands, lists.torques, inputs, *lists.program)
+    arrays = (shared, slots, lists.code, lists.starts, lists.operands, lists.outputs, inputs, *lists.program)
     descriptor = np.zeros(kernel.DESCRIPTOR_LENGTH, dtype=np.int64)
     numbers = (processors, threads, yielding_function(), first_list, first_note)
     descriptor[: len(numbers)] = numbers
     descriptor[kernel.ARRAYS :: 2] = [each.ctypes.data for each in arrays]
     descriptor[kernel.ARRAYS + 1 :: 2] = [len(each) for each in arrays]
     return descriptor, shared, inputs
-
-
-def _shared_words(q: Any, qd: Any, qdd: Any, tau: Any, places: Any) -> None:
-    if not kernel.all_awake(array_at(places[TABLE], (kernel.DESCRIPTOR_LENGTH,), np.int64)):
-        raise ValueError(LEFT)
-    run_words(q, qd, qdd, tau, places)
-
-
-def _shared_floats(q: Any, qd: Any, qdd: Any, tau: Any, places: Any) -> None:
-    if not kernel.all_awake(array_at(places[TABLE], (kernel.DESCRIPTOR_LENGTH,), np.int64)):
-        raise ValueError(LEFT)
-    run_floats(q, qd, qdd, tau, places)
-
-
-@cache
-def _calls() -> tuple[One, One]:
-    """Return the calls of any runner; compiled once, then kept on disk."""
-    return numba.njit(WORDS, **OPTIONS)(_shared_words), numba.njit(FLOATS, **OPTIONS)(_shared_floats)

@@ -21,18 +21,29 @@ from typing import Any
 
 import numpy as np
 
-from bddtorque.base.jit import inlined, uncounted
+from bddtorque.base.jit import inlined, njit_without_refcounts
 from bddtorque.evaluate.atomics import call_at, observe, publish, relax, take
 from bddtorque.evaluate.machine import look_up, program_at
-from bddtorque.evaluate.pointers import array_at, do_at, run_at
-from bddtorque.evaluate.processor_lists import CLAMP, COLUMNS, LINE, MAGNITUDE, POST, SIGN, SQUARES, WAIT, WALK
+from bddtorque.evaluate.pointers import array_at, do_at, rows_from, run_at
+from bddtorque.evaluate.processor_lists import (
+    CLAMP,
+    COLUMNS,
+    LINE,
+    MAGNITUDE,
+    OPERAND_COLUMNS,
+    POST,
+    SIGN,
+    SQUARES,
+    WAIT,
+    WALK,
+)
 from bddtorque.evaluate.program import Program
 
 PROCESSORS, THREADS, YIELD, LISTS, NOTES, DO, READ, ARRAYS = range(8)
 """Numbers in `descriptor`: of processors and threads, the address of the function that yields a core, where lines and
 notes begin in the shared memory, the addresses of `do_lists` and of `run_program`, compiled once for all that call
 them. From ARRAYS on an address and a length for each array:"""
-SHARED, SLOTS, CODE, STARTS, OPERANDS, TORQUES, INPUTS, PROGRAM = range(ARRAYS, ARRAYS + 16, 2)
+SHARED, SLOTS, CODE, STARTS, OPERANDS, OUTPUTS, INPUTS, PROGRAM = range(ARRAYS, ARRAYS + 16, 2)
 DESCRIPTOR_LENGTH = PROGRAM + 2 * len(Program._fields)
 """Its length."""
 EPOCH, BUSY, ASLEEP = 0, LINE, 2 * LINE
@@ -57,13 +68,13 @@ def array_of(descriptor: Any, place: Any) -> Any:
     return array_at(descriptor[place], (descriptor[place + 1],), np.int64)
 
 
-@uncounted
+@njit_without_refcounts
 def go_on(descriptor: Any, processor: Any, note: Any, epoch: Any, patience: Any) -> bool:
     """Do a processor's list from where its note says; return whether it is done, or else waits for another."""
     shared, slots = array_of(descriptor, SHARED), array_of(descriptor, SLOTS)
     starts = array_of(descriptor, STARTS)
     code = array_at(descriptor[CODE], (descriptor[CODE + 1], COLUMNS), np.int64)
-    operands = array_at(descriptor[OPERANDS], (descriptor[OPERANDS + 1], 4), np.int64)
+    operands = array_at(descriptor[OPERANDS], (descriptor[OPERANDS + 1], OPERAND_COLUMNS), np.int64)
     own = program_at(descriptor, PROGRAM)
     home, base = descriptor[LISTS] + processor * LINE, epoch << STATE_BITS
     place, end = shared[note], starts[processor + 1]
@@ -84,9 +95,9 @@ def go_on(descriptor: Any, processor: Any, note: Any, epoch: Any, patience: Any)
         elif op == SQUARES:
             left, right, middle = np.int64(0), np.int64(0), code[place, 5]
             for k in range(first, middle):
-                left += operands[k, 2] * (slots[operands[k, 0]] >> operands[k, 1])
+                left += operands[k, 3] * (slots[operands[k, 0]] << operands[k, 1] >> operands[k, 2])
             for k in range(middle, last):
-                right += operands[k, 2] * (slots[operands[k, 0]] >> operands[k, 1])
+                right += operands[k, 3] * (slots[operands[k, 0]] << operands[k, 1] >> operands[k, 2])
             total, mask = code[place, 7], (np.int64(1) << code[place, 6]) - 1
             for sign in (1, -1):
                 total += sign * look_up(
@@ -97,8 +108,8 @@ def go_on(descriptor: Any, processor: Any, note: Any, epoch: Any, patience: Any)
         else:
             total, index, negative = np.int64(0), np.int64(0), False
             for k in range(first, last):
-                total += operands[k, 2] * (slots[operands[k, 0]] >> operands[k, 1])
-                width = operands[k, 3]
+                total += operands[k, 3] * (slots[operands[k, 0]] << operands[k, 1] >> operands[k, 2])
+                width = operands[k, 4]
                 if width:
                     index = (index << width) | (total & ((np.int64(1) << width) - 1))
                     negative ^= total < 0
@@ -130,7 +141,7 @@ def take_lists(descriptor: Any, shared: Any, first: Any, step: Any, notes: Any, 
     return taken
 
 
-@uncounted
+@njit_without_refcounts
 def do_lists(descriptor: Any, thread: Any, epoch: Any) -> None:
     """Do the lists of a thread for one state; the caller, thread 0, stays until all are done."""
     shared, processors = array_of(descriptor, SHARED), descriptor[PROCESSORS]
@@ -174,25 +185,24 @@ def do_lists(descriptor: Any, thread: Any, epoch: Any) -> None:
                 call_at(descriptor[YIELD])
 
 
-@uncounted
-def run_together(q: Any, qd: Any, qdd: Any, tau: Any, descriptor: Any, counts: Any) -> None:
+@njit_without_refcounts
+def run_together(arrays: Any, out: Any, descriptor: Any, counts: Any) -> None:
     """Run N states, one after another, each by all threads that are awake; callers take turns."""
-    shared, slots, torques = array_of(descriptor, SHARED), array_of(descriptor, SLOTS), array_of(descriptor, TORQUES)
+    shared, slots, outputs = array_of(descriptor, SHARED), array_of(descriptor, SLOTS), array_of(descriptor, OUTPUTS)
     inputs = array_of(descriptor, INPUTS)
-    for state in range(q.shape[0]):
-        rows = slice(state, state + 1)
+    for state in range(out.shape[0]):
         while not take(shared, BUSY, 0, 1):
             call_at(descriptor[YIELD])
-        run_at(descriptor[READ], q[rows], qd[rows], qdd[rows], tau[rows], inputs, counts)
+        run_at(descriptor[READ], rows_from(arrays, state, 1), rows_from(out, state, 1), inputs, counts)
         epoch = shared[EPOCH] + 1
         publish(shared, EPOCH, epoch)
         do_at(descriptor[DO], descriptor, 0, epoch)
-        for k in range(len(torques)):
-            tau[state, k] = slots[torques[k]]
+        for k in range(len(outputs)):
+            out[state, k] = slots[outputs[k]]
         publish(shared, BUSY, 0)
 
 
-@uncounted
+@njit_without_refcounts
 def attend(descriptor: Any, thread: Any, seen: Any) -> None:
     """Take part in every state after the one that was seen last, until there is none for a while."""
     shared = array_of(descriptor, SHARED)

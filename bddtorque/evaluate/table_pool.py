@@ -27,7 +27,7 @@ class Place:
     length: int
 
 
-class Pool:
+class TablePool:
     """Where every table stands, and the statements that read it."""
 
     def __init__(self, plan: Plan, blocks: Sequence[int]) -> None:

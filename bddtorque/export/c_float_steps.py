@@ -12,7 +12,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from bddtorque.evaluate.float_code import MOST_TABLE_BITS
+from bddtorque.evaluate.float_code import MAX_TABLE_BITS
 from bddtorque.export.c_signature import CSignature
 from bddtorque.export.c_steps import Steps, angle_sum
 from bddtorque.export.c_text import ConstantArray, integer, real
@@ -76,7 +76,7 @@ class _FloatSteps:
                 yield f"    const int32_t w{k} = block_{block}({words});"
             case Number(word=place):
                 yield f"{declared}({self.type})w{place};"
-            case Sine() as sine if self.plan.bits_of(sine.word) <= MOST_TABLE_BITS:
+            case Sine() as sine if self.plan.bits_of(sine.word) <= MAX_TABLE_BITS:
                 yield f"{declared}{self._looked_up(sine)};"
             case Sine() as sine:
                 yield from self._sine(declared, k, sine)

@@ -22,14 +22,12 @@ from bddtorque.base.workers import Progress
 from bddtorque.base.writing import write_whole
 from bddtorque.dynamics.exact_trace import payload_numbers
 from bddtorque.dynamics.graph import Graph
-from bddtorque.evaluate.evaluator import Evaluator, Floats, Integers
+from bddtorque.evaluate.evaluator import Evaluator
 from bddtorque.evaluate.kinds import OnRange, SpreadBy
-from bddtorque.evaluate.runners import Runnable
 from bddtorque.model.bdt_file import MEMORY, decode, encode, sections
 from bddtorque.model.exhaustive import exhaustive_error
 from bddtorque.model.provenance import Provenance
 from bddtorque.model.shown_model import html_of, main_figures, one_line_of
-from bddtorque.model.word_arm import word_arm
 from bddtorque.plan.bdd import Diagram
 from bddtorque.plan.plan import Plan
 from bddtorque.plan.table import Table
@@ -38,6 +36,7 @@ from bddtorque.robots.robot import Robot
 from bddtorque.spec.drives import DriveWords
 from bddtorque.spec.field_values import as_inertia
 from bddtorque.spec.spec import Spec
+from bddtorque.words.formats import Floats, Words
 from bddtorque.words.interface import Interface
 
 PAYLOAD = "payload"
@@ -146,7 +145,7 @@ class Model:
         """The memory budget for the blocks, in bytes."""
         return self.provenance.memory
 
-    def true_values(self, words: Mapping[str, Integers | Floats]) -> Floats | None:
+    def true_values(self, words: Mapping[str, Words | Floats]) -> Floats | None:
         """Return the true outputs (N, outputs) in float64, in SI units, at words (N,) by the names of input words.
 
         Floats in the place of words are units between words. None where nobody knows them but the function that was
@@ -154,25 +153,13 @@ class Model:
         """
         return self.provenance.true_values(self.formats, words, self.plan.blocks)
 
-    def true_units(self, words: Mapping[str, Integers | Floats]) -> Floats | None:
+    def true_units(self, words: Mapping[str, Words | Floats]) -> Floats | None:
         """Return the true outputs in units of their words, neither rounded nor clamped; as `true_values`."""
         values = self.true_values(words)
         if values is None:
             return None
         outputs = self.formats.results.values()
         return np.stack([word.units(values[:, k]) for k, word in enumerate(outputs)], axis=1)
-
-    @property
-    def runnable(self) -> Runnable:
-        """What evaluators run: the model itself, or a function as an arm."""
-        if not self.provenance.is_torque:
-            return word_arm(self.formats, self.plan, self.tables, self.diagrams, self.memory)
-        return self
-
-    @property
-    def named_arrays(self) -> Interface | None:
-        """The arrays of a quantity; None for anything else."""
-        return None if self.provenance.is_torque or self.provenance.robot is None else self.formats
 
     def evaluator(
         self,
@@ -235,7 +222,7 @@ class Model:
         """
         return self._words.torque(q, qd, qdd)
 
-    def torque_words(self, q: Any, qd: Any = None, qdd: Any = None, out: Integers | None = None) -> Integers:
+    def torque_words(self, q: Any, qd: Any = None, qdd: Any = None, out: Words | None = None) -> Words:
         """Return the torque words of input words; see `Evaluator.torque_words`.
 
         Parameters

@@ -78,11 +78,6 @@ class Provenance:
         return self.spec is not None and self.spec.is_torque
 
     @property
-    def other_quantity(self) -> bool:
-        """Whether this is a quantity of a robot other than its torque."""
-        return self.spec is not None and not self.is_torque
-
-    @property
     def what(self) -> str:
         """What was compiled, for messages: a quantity, with what is given at run time; or a function."""
         if self.spec is None:

@@ -15,13 +15,13 @@ from typing import Any
 
 import numpy as np
 
-from bddtorque.base.jit import inlined, uncounted
+from bddtorque.base.jit import inlined, njit_without_refcounts
 
 LANES = 3
 """Positions whose control points are looked at side by side."""
 
 
-@uncounted
+@njit_without_refcounts
 def mix_axis(source: Any, target: Any, layout: Any, axis: int, matrix: Any) -> None:
     """Multiply one position's axis of all rows with a small matrix (5, 5).
 
@@ -84,7 +84,7 @@ def _add_corners(block: Any, lanes: int, products: Any, totals: Any, slopes: Any
         totals[p] += most[p]
 
 
-@uncounted
+@njit_without_refcounts
 def size_bounds(values: Any, starts: Any, lanes: Any, shares: Any, room: Any, known: Any) -> None:
     """Bound the torque of all motions at every control point by the magnitudes of its coefficients.
 
@@ -127,7 +127,7 @@ def size_bounds(values: Any, starts: Any, lanes: Any, shares: Any, room: Any, kn
             known[number * width + p] = totals[p]
 
 
-@uncounted
+@njit_without_refcounts
 def corner_bounds(
     values: Any, starts: Any, lanes: Any, shares: Any, products: Any, floor: float, room: Any, known: Any
 ) -> None:

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from bddtorque.base.jit import inlined, uncounted
+from bddtorque.base.jit import inlined, njit_without_refcounts
 
 CLOSE = 1e-7
 """Relative to a square: taken off each that opens downward, far more than float64 loses in showing a form concave."""
@@ -112,7 +112,7 @@ def _largest_form(form: Any, even: bool, order: Any, lower: Any, x: Any, slopes:
     return bound
 
 
-@uncounted
+@njit_without_refcounts
 def largest_motions(
     values: Any, points: Any, known: Any, layout: Any, roles: Any, even: bool, room: Any, motion: Any
 ) -> int:

@@ -16,8 +16,9 @@ import numpy as np
 import numpy.typing as npt
 
 from bddtorque.compiler.robot_draft import plan_in_doubles
+from bddtorque.evaluate.code_writer import indented
 from bddtorque.evaluate.float_code import FloatCode, FloatPool
-from bddtorque.evaluate.float_straight import HEADER, TileWriter, in_memory
+from bddtorque.evaluate.float_straight import HEADER, TileWriter
 from bddtorque.evaluate.generated import plans_folder
 from bddtorque.model.model import Model
 from bddtorque.plan.bound import compose_bounds
@@ -57,16 +58,17 @@ def truth_code(model: Model) -> TruthCode | None:
         return None
     plan = plan_in_doubles(model.spec, model.robot, model.formats, model.accuracy)
     error = tuple(each.constants + each.tables + each.arithmetic for each in compose_bounds(plan, {}, []))
-    writer = _Writer(plan, model.formats)
+    writer = _TruthWriter(plan, model.formats)
     return TruthCode(writer.module(plans_folder()).torques, writer.room, writer.lanes, error)
 
 
-class _Writer(TileWriter):
+class _TruthWriter(TileWriter):
     """The module of a plan: torques(inputs, tau, rows)."""
 
     def __init__(self, plan: Plan, formats: Interface) -> None:
         super().__init__(plan, formats, HEADER.format(dtype="float64"))
         rows, code = {name: row for row, name in enumerate(formats.words)}, _Code(plan)
+        self.flat = {"inputs", "tau"}
         given = {f"x{k}": rows[wire.name] for k, wire in enumerate(plan.wires) if isinstance(wire, Input)}
         places = self.row_names(given)
         body = [*code.body, *(f"r{k} = {code.value(plan.outputs[k].wire)}" for k in self.outputs)]
@@ -74,8 +76,8 @@ class _Writer(TileWriter):
         compute = self.add_tile("compute", ["rows", "tau", "first", "width"], places, body)
         read = [f"{places[x]} = inputs[{row} * width + first]" for x, row in given.items()]
         lines = [self.add_block("read", ["rows", "inputs", "first", "width"], read, lanes=self.lanes), *compute]
-        begin = [*self.begin(("inputs", "tau"), "real"), "width = inputs.shape[1]"]
-        loop = [f"for first in range(0, width, {self.lanes}):", *(f"    {in_memory(line)}" for line in lines)]
+        begin = [*self.begin("real"), "width = inputs.shape[1]"]
+        loop = [f"for first in range(0, width, {self.lanes}):", *indented(lines)]
         self.add("torques(inputs, tau, rows)", [*begin, *loop])
 
 

@@ -71,7 +71,7 @@ def states(model, count, wild=1.0):
 
 def ordinary(monkeypatch, evaluator, *given):
     with monkeypatch.context() as patch:
-        patch.setattr(FloatBatches, "arrays", lambda self, states: None)
+        patch.setattr(FloatBatches, "rows", lambda self, states: None)
         return evaluator.torque(*given)
 
 
@@ -111,6 +111,6 @@ def test_a_batch_that_is_refused_says_what_is_wrong_and_counts_nothing():
     given[1][60, 1] = math.nan
     with pytest.raises(bt.BddTorqueError, match=r"must be finite, got nan at \[60\]$"):
         strict.torque(*given)
-    with pytest.raises(bt.BddTorqueError, match=r"^positions must have shape"):
+    with pytest.raises(bt.BddTorqueError, match=r"^q must have shape"):
         strict.torque(np.zeros((100, 3)), given[1], given[2])
     assert not strict.out_of_range.any()

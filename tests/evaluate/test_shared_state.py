@@ -40,8 +40,8 @@ def run(team, words):
     given = [each.copy() for each in words]
     for each in given:
         each.flags.writeable = False  # as evaluators give them: compiled code is made for that
-    tau, counts = np.empty_like(words[0]), np.zeros((3, words[0].shape[1]), dtype=np.int64)
-    team.run(*given, tau, counts)
+    tau, counts = np.empty_like(words[0]), np.zeros(3 * words[0].shape[1], dtype=np.int64)
+    team.run(given, tau, counts)
     return tau
 
 

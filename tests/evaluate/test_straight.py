@@ -15,7 +15,7 @@ import bddtorque as bt
 from bddtorque.evaluate import cutting
 from bddtorque.evaluate.state_layouts import TILE
 from bddtorque.evaluate.straight import Source, straight
-from bddtorque.evaluate.table_pool import Pool, blocks_read
+from bddtorque.evaluate.table_pool import TablePool, blocks_read
 from bddtorque.plan.wires import Input, Lookup, Sum
 
 
@@ -122,7 +122,7 @@ def test_integers_that_are_cut_into_functions_give_the_same_words_and_are_announ
     for _ in range(2):
         code = straight(model.plan, model.formats, model.tables, tmp_path, native=False)
     tau = np.empty_like(words[0])
-    code.states(*words, tau, code.table, np.zeros((3, 2), dtype=np.int64))
+    code.states(tuple(words), tau, code.table, np.zeros(6, dtype=np.int64))
     assert np.array_equal(tau, reference(model, words))
     (message,) = [record.message for record in caplog.records]
     assert message == f"compiling code for a plan of {len(model.plan.wires)} wires: minutes, once"
@@ -194,7 +194,7 @@ def test_after_warming_up_first_use_compiles_nothing(tmp_path, target):
 
 def test_no_function_of_a_large_plan_is_long(model, small_functions, monkeypatch):
     monkeypatch.setattr(cutting, "PART_CHARACTERS", 200)
-    source = Source(model.plan, model.formats, Pool(model.plan, blocks_read(model.plan, True)), True)
+    source = Source(model.plan, model.formats, TablePool(model.plan, blocks_read(model.plan, True)), True)
     parts = re.findall(r'def block_part\d+.*?"""(.*?)"""', source.text, re.DOTALL)
     longest = max(map(len, source.text.splitlines()))
     statements = [[line for line in text.splitlines() if not re.search(r"\w = ints", line)] for text in parts]
@@ -207,7 +207,7 @@ def test_straight_code_from_tables_alone_gives_the_same_words(tmp_path):
     words = some_words(model, 5000)
     code = straight(model.plan, model.formats, model.tables, tmp_path, native=False)
     tau = np.empty_like(words[0])
-    code.states(*words, tau, code.table, np.zeros((3, 2), dtype=np.int64))
+    code.states(tuple(words), tau, code.table, np.zeros(6, dtype=np.int64))
     assert np.array_equal(tau, reference(model, words))
 
 
@@ -227,7 +227,7 @@ def test_a_table_is_read_at_a_word_made_inside(tmp_path):
     words = random_words(model, 200)
     code = straight(plan, model.formats, model.tables, tmp_path)
     tau = np.empty_like(words[0])
-    code.states(*words, tau, code.table, np.zeros((3, 2), dtype=np.int64))
+    code.states(tuple(words), tau, code.table, np.zeros(6, dtype=np.int64))
     assert np.array_equal(tau, model.torque_words(*words))
 
 
@@ -238,12 +238,12 @@ def test_generated_source_holds_numbers_and_our_own_names_alone(model):
             replace(wire, name="__import__('os')") if not isinstance(wire, Input) else wire for wire in model.plan.wires
         ),
     )
-    pool = Pool(plan, blocks_read(plan, native=True))
+    pool = TablePool(plan, blocks_read(plan, native=True))
     assert "import__" not in Source(plan, model.formats, pool, native=True).text
 
 
 def test_one_index_serves_sine_and_cosine(model):
-    pool = Pool(model.plan, blocks_read(model.plan, native=True))
+    pool = TablePool(model.plan, blocks_read(model.plan, native=True))
     rows = 1 << 8
     assert rows + rows // 4 in [place.length for place in pool.places.values()]
 

@@ -11,7 +11,7 @@ from compiled import compiled
 
 import bddtorque as bt
 from bddtorque.base.errors import ClampWarning
-from bddtorque.evaluate.evaluator import Evaluator
+from bddtorque.evaluate.state_arrays import StateArrays
 
 CASES = [
     ("gravity", "tables"),
@@ -47,7 +47,7 @@ def test_a_single_state_is_the_row_of_a_batch(quantity: str, target: str, monkey
         for array in arrays
     }
     batch, batch_words = many.value(**values), many.words(**words)
-    monkeypatch.setattr(Evaluator, "_rows", None)  # what the ordinary way begins with
+    monkeypatch.setattr(StateArrays, "rows", None)  # what the ordinary way begins with
     for k in range(20):
         wanted = flat(tuple(each[k] for each in (batch if isinstance(batch, tuple) else (batch,))))
         assert flat(one.value(*(each[k] for each in values.values()))) == wanted
@@ -95,7 +95,7 @@ def test_the_first_clamped_number_warns_and_more_are_counted() -> None:
         with pytest.warns(ClampWarning, match="velocity of joint 'shoulder'"):
             call([0, 0], beyond)
         call([0, 0], beyond)
-        assert call.__self__.out_of_range.tolist() == [0, 0, 2, 0]
+        assert call.__self__.out_of_range.tolist() == [[0, 0], [2, 0]]
     strict = model_of("bias", "float").evaluator(on_range="raise")
     with pytest.raises(bt.BddTorqueError, match="velocity of joint 'shoulder' must be between"):
         strict.value([0, 0], [99.0, 0.0])
@@ -105,7 +105,7 @@ def test_numbers_of_a_function(monkeypatch: pytest.MonkeyPatch) -> None:
     square = bt.compile_function(lambda x, y: x * x - y, inputs={"x": (8, (1.0, 3.0)), "y": (8, 1.0)}, output=(8, 12.0))
     x, y = np.linspace(1, 3, 9), np.linspace(-1, 1, 9)
     values, words = square.value(x, y), square.words(np.arange(9), np.arange(9))
-    monkeypatch.setattr(Evaluator, "_rows", None)
+    monkeypatch.setattr(StateArrays, "rows", None)
     assert [square.value(float(a), float(b)) for a, b in zip(x, y, strict=True)] == values.tolist()
     found = [square.words(k, k) for k in range(9)]
     assert found == words.tolist() and {type(word) for word in found} == {int}

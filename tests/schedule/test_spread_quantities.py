@@ -68,7 +68,7 @@ def test_schedules_carried_out_give_the_words_of_the_plan(subject: str, way: Spr
 
 
 @pytest.mark.parametrize("way", WAYS)
-@pytest.mark.parametrize("subject", [each for each in SUBJECTS if each != "computed_torque"])
+@pytest.mark.parametrize("subject", SUBJECTS)
 def test_threads_that_share_a_state_give_them_too(
     subject: str, way: SpreadWay, monkeypatch: pytest.MonkeyPatch
 ) -> None:
