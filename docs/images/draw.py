@@ -43,9 +43,9 @@ class Step:
 COMPILE = (
     Step("spec.loading:spec_and_robot", "a name, a file, a Spec or a Robot becomes what to compile", "Spec, Robot"),
     Step(
-        "compiler.robot_draft:draft_of_robot", "fixes ranges and word formats, and has the torques planned", "Interface"
+        "compiler.robot_draft:draft_of_robot", "fixes ranges and word formats, and has the quantity planned", "Interface"
     ),
-    Step("compiler.origin:from_terms", "traces the torques: separate terms, or from_recursion", "Graph"),
+    Step("compiler.origin:origins_of", "traces the quantity: from terms, the recursion or the robot", "Graph"),
     Step("targets.tables.budget:plan_network", "covers the graph with blocks, words wide enough for the bound", "Plan"),
     Step("compiler.block_building:build_blocks", "spreads the blocks over workers, cached by content", "Block"),
     Step("plan.tabulate:tabulate", "rounds every entry of a block; its largest error is found", "Table, BlockFacts"),
@@ -64,13 +64,13 @@ TORQUE = (
     Step(
         "evaluate.evaluator:Evaluator.torque_words", "a single state of int64 arrays skips to the kernel", "q, qd, qdd"
     ),
-    Step("evaluate.state_arrays:state_words", "checks shapes and types, broadcasts rows", "three int64 arrays (N, n)"),
+    Step("evaluate.state_arrays:StateArrays.rows", "checks shapes and types, broadcasts rows", "one array per input"),
     Step(
-        "evaluate.runners:Interpreted.run",
-        "runs the plan as a program; Compiled runs code made for this plan",
-        "Program",
+        "evaluate.runners:CodeRunner.run",
+        "runs code made for this plan; Interpreted runs it as a program",
+        "int64 arrays (N, words)",
     ),
-    Step("evaluate.machine:run_states", "the compiled loop: one instruction per wire, no allocation, no GIL", ""),
+    Step("evaluate.single:run_batch", "the compiled call: cuts a batch into what the plan takes, no GIL", ""),
 )
 
 
