@@ -42,9 +42,7 @@ class Step:
 
 COMPILE = (
     Step("spec.loading:spec_and_robot", "a name, a file, a Spec or a Robot becomes what to compile", "Spec, Robot"),
-    Step(
-        "compiler.robot_draft:draft_of_robot", "fixes ranges and word formats, and has the quantity planned", "Interface"
-    ),
+    Step("compiler.robot_draft:draft_of_robot", "fixes ranges and words, and has the quantity planned", "Interface"),
     Step("compiler.origin:origins_of", "traces the quantity: from terms, the recursion or the robot", "Graph"),
     Step("targets.tables.budget:plan_network", "covers the graph with blocks, words wide enough for the bound", "Plan"),
     Step("compiler.block_building:build_blocks", "spreads the blocks over workers, cached by content", "Block"),

@@ -72,8 +72,6 @@ def options_of(robot: Robot, quantity: str, given: tuple[str, ...], target: str)
     """Return what to compile."""
     record = QUANTITIES[quantity]
     options: dict[str, Any] = {"quantity": quantity, "target": target, "bits": BITS[target]}
-    if ACCURACY[target] != 1:
-        options["accuracy"] = ACCURACY[target]
     if slides := [joint.name for joint in robot.joints if not joint.kind.turns]:
         options["position"] = dict.fromkeys(slides, (-0.3, 0.5))
     options |= {name: size for name, size in (("velocity", 1.5), ("acceleration", 4.0)) if name in record.ranges}
