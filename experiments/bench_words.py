@@ -25,7 +25,7 @@ from bddtorque.bench.bench_figure import bench_figure
 from bddtorque.bench.casadi_code import missing_for_casadi
 from bddtorque.bench.contenders import BASELINE, FLOATS, OWN_LOOP, VECTOR_BASELINE
 from bddtorque.bench.peers import TILE, vector_peer
-from bddtorque.bench.timing import COPIED, Report, Timing, machine, measure
+from bddtorque.bench.timing import COPIED, BenchReport, Timing, machine, measure
 from bddtorque.dynamics.graph import Op
 from bddtorque.dynamics.robot_trace import trace_torques
 from bddtorque.evaluate.float_code import FloatPool
@@ -71,7 +71,7 @@ def profile(model: Model) -> dict[str, Any]:
     }
 
 
-def row(report: Report, model: Model) -> dict[str, object]:
+def row(report: BenchReport, model: Model) -> dict[str, object]:
     """Return one line of the table."""
     ratios = {name: report.timing(name) for name in (ONE, ROWS, COLUMNS, LIBM, VECTOR_BASELINE, BASELINE)}
     known = {each.name: f"{each.ratio:.2f}" for each in report.timings}
@@ -101,7 +101,7 @@ def row(report: Report, model: Model) -> dict[str, object]:
     }
 
 
-def judge(report: Report, checks: list[Check]) -> list[str]:
+def judge(report: BenchReport, checks: list[Check]) -> list[str]:
     """Add the speed goals of a model, and return the names of those it misses."""
     one, own = report.timing(ONE), report.timing(OWN_LOOP)
     batch = min(report.timing(name).vector_ratio for name in (ROWS, COLUMNS))
@@ -127,7 +127,7 @@ def judge(report: Report, checks: list[Check]) -> list[str]:
     return missed
 
 
-def explain(missed: Sequence[str], report: Report, found: dict[str, Any]) -> str:
+def explain(missed: Sequence[str], report: BenchReport, found: dict[str, Any]) -> str:
     """Say what a plan that misses a bar asks for, beside the time it takes."""
     operations = found["multiplications"] + found["additions"] + found["fused"]
     peer = found["float multiplications"] + found["float additions"]

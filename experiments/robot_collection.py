@@ -32,7 +32,7 @@ from bddtorque.plan.reference import run_plan
 from bddtorque.robots.robot import Robot
 
 BITS = 12
-MOST_JOINTS = 20
+MAX_JOINTS = 20
 VELOCITY = 3.0
 """rad/s or m/s, where neither file nor robot says."""
 ASKED = ("allow_massless", "allow_unphysical", "ignore_friction")
@@ -195,7 +195,7 @@ def main() -> None:
         Check(
             "ours",
             "robots of up to 20 joints that are refused",
-            sum(bool(row.reason) and 1 <= row.joints <= MOST_JOINTS for row in rows),
+            sum(bool(row.reason) and 1 <= row.joints <= MAX_JOINTS for row in rows),
             0,
         ),
     ]

@@ -28,7 +28,7 @@ TOOLS = ("run_all", "machines")
 """Scripts without figures of their own to check."""
 ALONE = ("bench_", "first_torque", "forms", "term_times", "compile_cost", "float_errors")
 """Beginnings of names of scripts that must not share the machine: they measure time, or use all its cores."""
-MOST_MINUTES = 20
+MAX_MINUTES = 20
 """What all experiments together may take on two cores."""
 
 
@@ -139,7 +139,7 @@ def main() -> None:
     every = [check for each in outcomes for check in each.checks]
     print("\nall scripts:", summary((each["regression"] for each in every), (each["verdict"] for each in every)))
     failed = [each for each in outcomes if each.failed]
-    print(f"{len(outcomes)} scripts in {minutes:.1f} minutes (goal: at most {MOST_MINUTES} on two cores)")
+    print(f"{len(outcomes)} scripts in {minutes:.1f} minutes (goal: at most {MAX_MINUTES} on two cores)")
     for each in failed:
         print(f"{each.script} failed: see {RESULTS / Path(each.script).stem}.txt")
     sys.exit(1 if failed else 0)

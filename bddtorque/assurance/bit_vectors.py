@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from bddtorque.assurance.c_words import Word, constant
+from bddtorque.assurance.c_words import CWord, constant
 from bddtorque.words.integer_range import Range
 
 WIDE = 64
 """Bits of the terms that say what a plan means: no sum or product of a plan needs more than 62."""
 
 
-def wide(word: Word) -> str:
+def wide(word: CWord) -> str:
     """Return a C number as a term of `WIDE` bits."""
     return word.as_type(WIDE, True).term
 

@@ -43,7 +43,7 @@ from bddtorque.assurance.bit_vectors import (
 )
 from bddtorque.assurance.c_execution import CExecution, load_module, parse_c
 from bddtorque.assurance.c_folder import CFolder, read_c_folder
-from bddtorque.assurance.c_words import FAST, TYPES, Word, constant
+from bddtorque.assurance.c_words import FAST, TYPES, CWord, constant
 from bddtorque.assurance.polynomials import Known
 from bddtorque.assurance.split_sums import Rounding, SplitSums
 from bddtorque.base.errors import BddTorqueError
@@ -119,9 +119,9 @@ class _Equivalence:
         for name in ("signed32", "floor16", "floor32", "high16", "floor64"):
             if name in self.execution.functions:
                 self.execution.calls[name] = self._rounding_call(name)
-        self.whole: dict[int, tuple[Word, Range]] = {}
+        self.whole: dict[int, tuple[CWord, Range]] = {}
         """By output: its word before it is clamped, and the range of that."""
-        self.written: dict[int, Word] = {}
+        self.written: dict[int, CWord] = {}
         """By output that C clamps where it writes it: its word."""
         self.sums: list[Rounding] = []
         """Calls of helpers that round, since the last variable."""
@@ -134,7 +134,7 @@ class _Equivalence:
         self.words: dict[int, str] = {}
         """By wire: the term of its word, `WIDE` bits, once its C is proved."""
         self.splits = SplitSums()
-        self.raw: dict[str, Word] = {}
+        self.raw: dict[str, CWord] = {}
         """By input: the number that is given."""
         self.declarations: list[str] = []
         self.assumed: list[str] = []
@@ -153,7 +153,7 @@ class _Equivalence:
         arrays = []
         for names in interface.names.values():
             for name in names:
-                self.raw[name] = Word(f"given_{len(self.raw)}", bits, True)
+                self.raw[name] = CWord(f"given_{len(self.raw)}", bits, True)
                 self.declarations.append(f"(declare-const {self.raw[name].term} (_ BitVec {bits}))")
             arrays.append([self.raw[name] for name in names])
         results: list[Any] = [None] * len(self.plan.outputs)
@@ -179,7 +179,7 @@ class _Equivalence:
         """Return what an output is called in C."""
         return f"{self.interface.result}[{place}]"
 
-    def _declared(self, name: str, word: Word) -> Word:
+    def _declared(self, name: str, word: CWord) -> CWord:
         """Prove a variable of the function equal to its wire, and make it any word of that wire."""
         place = re.fullmatch(rf"w(\d+)|{self.interface.result}\[(\d+)\]", name)
         sums, self.sums = self.sums, []
@@ -200,7 +200,7 @@ class _Equivalence:
             if self._is_rounded(word, sums, output, ends, clamp=False):  # it may be clamped later
                 symbol = f"whole_{j}"
                 self.declarations.append(f"(declare-const {symbol} (_ BitVec {word.bits}))")
-                self.whole[j] = (Word(symbol, word.bits, word.signed), ends)
+                self.whole[j] = (CWord(symbol, word.bits, word.signed), ends)
                 return self.whole[j][0]
             self.owed[:] = owed
             self._note(name, self._is_rounded(word, sums, output, ends, clamp=True))
@@ -226,7 +226,7 @@ class _Equivalence:
         else:
             self._check(name, same, defined)
         self.declarations.append(f"(declare-const {name} (_ BitVec {word.bits}))")
-        fresh = Word(name, word.bits, word.signed)
+        fresh = CWord(name, word.bits, word.signed)
         if angle:
             self.words[k] = f"((_ sign_extend {WIDE - bits}) {low_bits(name, bits)})"
         else:
@@ -236,7 +236,7 @@ class _Equivalence:
                 self.splits.known[name] = Known(word.bits, self.ranges[k])
         return fresh
 
-    def _half(self, name: str, word: Word) -> Word:
+    def _half(self, name: str, word: CWord) -> CWord:
         """Keep a half of a word as a variable of its own."""
         self.declarations.append(f"(define-fun {name} () (_ BitVec {word.bits}) {word.term})")
         goal = self.splits.lemma(name, word)
@@ -287,7 +287,7 @@ class _Equivalence:
         return added([*terms, literal(wire.constant)])
 
     def _is_rounded(
-        self, word: Word, sums: Sequence[Rounding], wire: Product | Sum | Output, ends: Range, clamp: bool
+        self, word: CWord, sums: Sequence[Rounding], wire: Product | Sum | Output, ends: Range, clamp: bool
     ) -> bool:
         """Whether the C of a rounded sum or product gives its word, whose range is known to be `ends`.
 
@@ -326,35 +326,35 @@ class _Equivalence:
         self.owed.clear()
         return not goals or self._holds(f"(and true {' '.join(goals)})", defined)
 
-    def _rounding_call(self, name: str) -> Callable[[Sequence[Word]], Word]:
+    def _rounding_call(self, name: str) -> Callable[[Sequence[CWord]], CWord]:
         kind = {"floor16": (16, True), "floor64": (64, False)}.get(name, (32, False))
 
-        def call(arguments: Sequence[Word]) -> Word:
-            given = Word(f"rounded_{self.roundings}", *kind)
+        def call(arguments: Sequence[CWord]) -> CWord:
+            given = CWord(f"rounded_{self.roundings}", *kind)
             self.roundings += 1
-            body: Word = self.execution.run(name, [given, *arguments[1:]])
+            body: CWord = self.execution.run(name, [given, *arguments[1:]])
             unit = arguments[1].value if len(arguments) > 1 else 1 << 16 if name == "high16" else 1
             call = Rounding(arguments[0].as_type(*kind), given.term, body, unit or 1)
             self.sums.append(call)
             if body.signed:
                 self.splits.known[call.result] = Known(body.bits, word_range(body.bits))
-            return Word(call.result, body.bits, body.signed)
+            return CWord(call.result, body.bits, body.signed)
 
         return call
 
     def _multiplies(self, name: str) -> bool:
         """Whether a helper gives the product of all words of 16 bits whose product it has room for."""
-        left, right = Word("left", 16, True), Word("right", 16, True)
-        body: Word = self.execution.run(name, [left, right])
+        left, right = CWord("left", 16, True), CWord("right", 16, True)
+        body: CWord = self.execution.run(name, [left, right])
         exact = f"(bvmul {wide(left)} {wide(right)})"
         free = [f"(declare-const {each.term} (_ BitVec 16))" for each in (left, right)]
         same = f"(= {wide(body.as_type(body.bits, True))} {exact})"
         return self._holds(f"(=> {within(exact, word_range(body.bits))} {same})", free)
 
-    def _product16(self, name: str, arguments: Sequence[Word]) -> Word:
+    def _product16(self, name: str, arguments: Sequence[CWord]) -> CWord:
         """Return a product of two words of 16 bits; that all of them are, is left to be shown."""
         left, right = (each.as_type(32, True) for each in arguments)
-        found = Word(f"(bvmul {left.term} {right.term})", 32, True)
+        found = CWord(f"(bvmul {left.term} {right.term})", 32, True)
         for each in (left, right, *([found] if name == "scaled16" else [])):
             self.owed.append((wide(each), word_range(16)))
         return found
@@ -375,15 +375,15 @@ class _Equivalence:
             self.assumed.append(fact)
         return term
 
-    def _table_call(self, block: int) -> Callable[[Sequence[Word]], Word]:
-        def call(arguments: Sequence[Word]) -> Word:
+    def _table_call(self, block: int) -> Callable[[Sequence[CWord]], CWord]:
+        def call(arguments: Sequence[CWord]) -> CWord:
             # an index of fewer bits than 32 has no more than its parameter's, which are no fewer than the table's
             term = self._looked_up(block, [each.as_type(32, False).term for each in arguments])
-            return Word(low_bits(term, 32), 32, True)
+            return CWord(low_bits(term, 32), 32, True)
 
         return call
 
-    def _limbs_call(self, k: int, block: ProductBlock, arguments: Sequence[Word]) -> Word:
+    def _limbs_call(self, k: int, block: ProductBlock, arguments: Sequence[CWord]) -> CWord:
         """Return a product by partial products, once the helper is proved for as many pieces."""
         left, right = arguments[::2]
         lefts, rights = (each.as_type(32, False) for each in arguments[1::2])
@@ -399,7 +399,7 @@ class _Equivalence:
             self.limbs.add(pair)
             if not self._adds_partial_products(*pair):
                 self._note(f"limbs_{k}", False)
-        return Word(low_bits(f"(bvmul {terms[0]} {terms[1]})", 64), 64, False)
+        return CWord(low_bits(f"(bvmul {terms[0]} {terms[1]})", 64), 64, False)
 
     def _adds_partial_products(self, k: int, lefts: int, rights: int) -> bool:
         """Whether a helper looks up every pair of pieces of two magnitudes, and adds these products up in their places.
@@ -408,16 +408,16 @@ class _Equivalence:
         """
         block, execution, name = self.plan.blocks[k], self.execution, f"block_{k}"
         width, looked_up = block.input_widths[0], execution.calls[name]
-        products: list[tuple[Word, list[str]]] = []
+        products: list[tuple[CWord, list[str]]] = []
 
-        def product(pieces: Sequence[Word]) -> Word:
-            products.append((Word(f"product_{len(products)}", 32, True), [wide(each) for each in pieces]))
+        def product(pieces: Sequence[CWord]) -> CWord:
+            products.append((CWord(f"product_{len(products)}", 32, True), [wide(each) for each in pieces]))
             return products[-1][0]
 
         execution.calls[name] = product
-        factors = [Word(side, 64, True) for side in ("left", "right")]
+        factors = [CWord(side, 64, True) for side in ("left", "right")]
         pieces = [constant(count, 32, False) for count in (lefts, rights)]
-        body: Word = execution.run(f"limbs_{k}", [factors[0], pieces[0], factors[1], pieces[1]])
+        body: CWord = execution.run(f"limbs_{k}", [factors[0], pieces[0], factors[1], pieces[1]])
         execution.calls[name] = looked_up
         places = [(i * width, j * width) for i in range(lefts) for j in range(rights)]
         if len(products) != len(places):

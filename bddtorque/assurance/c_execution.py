@@ -14,7 +14,7 @@ from importlib import import_module
 from itertools import zip_longest
 from typing import Any
 
-from bddtorque.assurance.c_words import FAST, TYPES, CArithmetic, Word, chosen, constant, is_set, refusal
+from bddtorque.assurance.c_words import FAST, TYPES, CArithmetic, CWord, chosen, constant, is_set, refusal
 from bddtorque.base.errors import BddTorqueError
 
 MAX_TURNS = 4096
@@ -68,8 +68,8 @@ class CExecution:
         self.arithmetic, self.word_type = CArithmetic(int_bits), word_type
         self.types = {**TYPES, "int": (int_bits, True)} | {name: (int_bits, signed) for name, signed in FAST.items()}
         self.functions = {each.decl.name: each for each in tree.ext if _kind(each) == "FuncDef"}
-        self.calls: dict[str, Callable[[Sequence[Word]], Word]] = {}
-        self.declared: Callable[[str, Word], Word] = lambda name, word: word
+        self.calls: dict[str, Callable[[Sequence[CWord]], CWord]] = {}
+        self.declared: Callable[[str, CWord], CWord] = lambda name, word: word
         self.depth = 0
         self.kept: list[list[Any]] = []
         """Arrays that an `if` has set a pointer to, and what it points to since: a copy, so that none may change."""
@@ -93,7 +93,7 @@ class CExecution:
             raise refusal(function.decl, f"function '{name}' must return a number at its end")
         return result.as_type(*returned)
 
-    def _block(self, block: Any, scope: dict[str, Any]) -> Word | None:
+    def _block(self, block: Any, scope: dict[str, Any]) -> CWord | None:
         """Run the statements in braces, and forget the names that they declare; return what they return."""
         if _kind(block) != "Compound":
             raise refusal(block, "a statement without braces after 'if' or 'for' is not understood")
@@ -106,7 +106,7 @@ class CExecution:
             del scope[name]
         return None
 
-    def _statement(self, node: Any, scope: dict[str, Any]) -> Word | None:
+    def _statement(self, node: Any, scope: dict[str, Any]) -> CWord | None:
         match _kind(node):
             case "Decl":
                 self._declare(node, scope)
@@ -146,7 +146,7 @@ class CExecution:
         elif kind is None:
             scope[node.name] = self._place(node.init or node, scope)
         elif node.init is None:
-            scope[node.name] = Word("", *kind)
+            scope[node.name] = CWord("", *kind)
         else:
             word = self._word(node.init, scope).as_type(*kind)
             scope[node.name] = self.declared(node.name, word) if self.depth == 1 else word
@@ -160,7 +160,7 @@ class CExecution:
                 return
         call = _kind(node.rvalue) == "FuncCall"
         new = self._call(node.rvalue, scope, statement=True) if call else self._word(node.rvalue, scope)
-        if isinstance(old, Word):
+        if isinstance(old, CWord):
             if node.op != "=":
                 new = self.arithmetic.binary(node.op[:-1], self._word(target, scope), new, node)
             scope[target.name] = new.as_type(old.bits, old.signed)
@@ -228,11 +228,11 @@ class CExecution:
             raise refusal(node, "an index must be a constant within its array")
         return held, index
 
-    def _word(self, node: Any, scope: dict[str, Any]) -> Word:
+    def _word(self, node: Any, scope: dict[str, Any]) -> CWord:
         match _kind(node):
             case "Constant":
                 return self._literal(node)
-            case "ID" if isinstance(scope.get(node.name), Word) and scope[node.name].term:
+            case "ID" if isinstance(scope.get(node.name), CWord) and scope[node.name].term:
                 return scope[node.name]  # type: ignore[no-any-return]
             case "Cast":
                 kind = self._type_of(node.to_type.type, node)
@@ -246,7 +246,7 @@ class CExecution:
                 word = self.arithmetic.promoted(self._word(node.expr, scope))
                 if word.value is not None:
                     return constant(-word.value if node.op == "-" else ~word.value, word.bits, word.signed)
-                return Word(f"({'bvneg' if node.op == '-' else 'bvnot'} {word.term})", word.bits, word.signed)
+                return CWord(f"({'bvneg' if node.op == '-' else 'bvnot'} {word.term})", word.bits, word.signed)
             case "TernaryOp":
                 condition = is_set(self._word(node.cond, scope))
                 yes, no = self.arithmetic.joined(self._word(node.iftrue, scope), self._word(node.iffalse, scope))
@@ -260,7 +260,7 @@ class CExecution:
         named = f" ('{node.name}')" if _kind(node) == "ID" else ""
         raise refusal(node, f"an expression of kind {_kind(node)}{named} is not understood, or has no value yet")
 
-    def _call(self, node: Any, scope: dict[str, Any], statement: bool = False) -> Word:
+    def _call(self, node: Any, scope: dict[str, Any], statement: bool = False) -> CWord:
         """Return what a call returns; only one that is a statement of its own may write to arrays."""
         name, given = getattr(node.name, "name", "a pointer"), node.args.exprs if node.args else ()
         if name in CONSTANTS:
@@ -286,12 +286,12 @@ class CExecution:
             return self.calls[name](arguments)
         if len({array for array, _ in parts}) < len(parts):
             raise refusal(node, "two places in one array are not understood")
-        result: Word = self.run(name, arguments)
+        result: CWord = self.run(name, arguments)
         for (_, first), (held, part) in parts.items():
             self._write(held, first, part, node)
         return result
 
-    def _literal(self, node: Any) -> Word:
+    def _literal(self, node: Any) -> CWord:
         match = re.fullmatch(r"(0|[1-9][0-9]{0,18})(u?)", node.value)
         if match is None:
             raise refusal(node, f"the constant {node.value} is not understood: it must be decimal, with or without u")
@@ -323,7 +323,7 @@ def _type_name(node: Any) -> str:
     return " ".join(node.type.names) if plain else _kind(node)
 
 
-def _sized_constant(node: Any, bits: int, signed: bool) -> Word:
+def _sized_constant(node: Any, bits: int, signed: bool) -> CWord:
     """Return a constant such as UINT32_C(5)."""
     (digits,) = node.args.exprs if node.args and len(node.args.exprs) == 1 else (None,)
     value = getattr(digits, "value", "")

@@ -16,7 +16,7 @@ FAST = {"int_fast16_t": True, "uint_fast16_t": False}
 
 
 @dataclass(frozen=True)
-class Word:
+class CWord:
     """A C integer: its term, its bits, whether it is signed, and its value where that is a constant.
 
     A variable that has no value yet has no term.
@@ -27,37 +27,37 @@ class Word:
     signed: bool
     value: int | None = None
 
-    def as_type(self, bits: int, signed: bool) -> Word:
+    def as_type(self, bits: int, signed: bool) -> CWord:
         """Return the number converted to a type, modulo 2^bits."""
         if self.value is not None:
             return constant(self.value, bits, signed)
         if bits < self.bits:
-            return Word(f"((_ extract {bits - 1} 0) {self.term})", bits, signed)
+            return CWord(f"((_ extract {bits - 1} 0) {self.term})", bits, signed)
         if bits > self.bits:
             extend = "sign_extend" if self.signed else "zero_extend"
-            return Word(f"((_ {extend} {bits - self.bits}) {self.term})", bits, signed)
-        return Word(self.term, bits, signed)
+            return CWord(f"((_ {extend} {bits - self.bits}) {self.term})", bits, signed)
+        return CWord(self.term, bits, signed)
 
 
-def constant(value: int, bits: int, signed: bool) -> Word:
+def constant(value: int, bits: int, signed: bool) -> CWord:
     """Return a constant of a type."""
     inside = value % (1 << bits)
     number = inside - (1 << bits) if signed and inside >> (bits - 1) else inside
-    return Word(f"(_ bv{inside} {bits})", bits, signed, number)
+    return CWord(f"(_ bv{inside} {bits})", bits, signed, number)
 
 
-def is_set(word: Word) -> str:
+def is_set(word: CWord) -> str:
     """Return the condition that a number is not 0."""
     return f"(distinct {word.term} (_ bv0 {word.bits}))"
 
 
-def chosen(condition: str, yes: Word, no: Word) -> Word:
+def chosen(condition: str, yes: CWord, no: CWord) -> CWord:
     """Return one of two numbers of a type."""
     if yes == no:
         return yes
     if not yes.term or not no.term:
-        return Word("", yes.bits, yes.signed)
-    return Word(f"(ite {condition} {yes.term} {no.term})", yes.bits, yes.signed)
+        return CWord("", yes.bits, yes.signed)
+    return CWord(f"(ite {condition} {yes.term} {no.term})", yes.bits, yes.signed)
 
 
 class CArithmetic:
@@ -66,7 +66,7 @@ class CArithmetic:
     def __init__(self, int_bits: int) -> None:
         self.int_bits = int_bits
 
-    def binary(self, op: str, left: Word, right: Word, node: Any) -> Word:
+    def binary(self, op: str, left: CWord, right: CWord, node: Any) -> CWord:
         """Return what an operator gives; `node` is where it stands in the code."""
         if op in ("<<", ">>"):  # each side is promoted by itself
             return _shifted(op, self.promoted(left), right, node)
@@ -76,17 +76,17 @@ class CArithmetic:
             return self._computed(op, a, b, node)
         known = {"+": "bvadd", "-": "bvsub", "*": "bvmul", "&": "bvand", "|": "bvor", "^": "bvxor"}
         if op in known:
-            return Word(f"({known[op]} {a.term} {b.term})", *kind)
+            return CWord(f"({known[op]} {a.term} {b.term})", *kind)
         ordered = {"<": "lt", "<=": "le", ">": "gt", ">=": "ge"}
         if op in ordered:
             return self._truth(f"(bv{'s' if a.signed else 'u'}{ordered[op]} {a.term} {b.term})")
         if op in ("==", "!="):
             return self._truth(f"({'=' if op == '==' else 'distinct'} {a.term} {b.term})")
         if op == "/":
-            return Word(f"(bv{'s' if a.signed else 'u'}div {a.term} {b.term})", *kind)
+            return CWord(f"(bv{'s' if a.signed else 'u'}div {a.term} {b.term})", *kind)
         raise refusal(node, f"the operator '{op}' is not understood")
 
-    def _computed(self, op: str, a: Word, b: Word, node: Any) -> Word:
+    def _computed(self, op: str, a: CWord, b: CWord, node: Any) -> CWord:
         assert a.value is not None and b.value is not None
         if op in ("<", "<=", ">", ">=", "==", "!="):
             held = {"<": a.value < b.value, "<=": a.value <= b.value, ">": a.value > b.value, ">=": a.value >= b.value}
@@ -97,19 +97,19 @@ class CArithmetic:
             raise refusal(node, f"the operator '{op}' between constants is not understood")
         return constant(values[op], a.bits, a.signed)
 
-    def integer(self, value: int) -> Word:
+    def integer(self, value: int) -> CWord:
         """Return a constant `int`."""
         return constant(value, self.int_bits, True)
 
-    def _truth(self, condition: str) -> Word:
+    def _truth(self, condition: str) -> CWord:
         """Return 1 or 0, an `int`, for a condition."""
-        return Word(f"(ite {condition} {self.integer(1).term} {self.integer(0).term})", self.int_bits, True)
+        return CWord(f"(ite {condition} {self.integer(1).term} {self.integer(0).term})", self.int_bits, True)
 
-    def promoted(self, word: Word) -> Word:
+    def promoted(self, word: CWord) -> CWord:
         """Return a number shorter than an `int` as one."""
         return word.as_type(self.int_bits, True) if word.bits < self.int_bits else word
 
-    def joined(self, left: Word, right: Word) -> tuple[Word, Word]:
+    def joined(self, left: CWord, right: CWord) -> tuple[CWord, CWord]:
         """Return both in the type that C computes with."""
         left, right = self.promoted(left), self.promoted(right)
         bits = max(left.bits, right.bits)
@@ -117,13 +117,13 @@ class CArithmetic:
         return left.as_type(bits, signed), right.as_type(bits, signed)
 
 
-def _shifted(op: str, word: Word, by: Word, node: Any) -> Word:
+def _shifted(op: str, word: CWord, by: CWord, node: Any) -> CWord:
     if by.value is None or not 0 <= by.value < word.bits:
         raise refusal(node, "a shift must be by a constant within the word")
     if word.value is not None:
         return constant(word.value << by.value if op == "<<" else word.value >> by.value, word.bits, word.signed)
     kind = "bvshl" if op == "<<" else "bvashr" if word.signed else "bvlshr"
-    return Word(f"({kind} {word.term} (_ bv{by.value} {word.bits}))", word.bits, word.signed)
+    return CWord(f"({kind} {word.term} (_ bv{by.value} {word.bits}))", word.bits, word.signed)
 
 
 def refusal(node: Any, said: str) -> BddTorqueError:

@@ -16,7 +16,7 @@ from fractions import Fraction
 from math import gcd, lcm
 
 from bddtorque.assurance.bit_vectors import WIDE, added, literal, low_bits, times, wide, within
-from bddtorque.assurance.c_words import Word
+from bddtorque.assurance.c_words import CWord
 from bddtorque.assurance.polynomials import Known, Polynomial, number, polynomial, variable
 from bddtorque.words.integer_range import Range, word_range
 
@@ -25,9 +25,9 @@ from bddtorque.words.integer_range import Range, word_range
 class Rounding:
     """A call of a helper that rounds: what it is given, what that is called, what it returns then, and its divisor."""
 
-    inside: Word
+    inside: CWord
     name: str
-    body: Word
+    body: CWord
     unit: int
 
     @property
@@ -51,19 +51,19 @@ class SplitSums:
     """By wire, half of a wire that is proved, and result of a helper."""
     lows: dict[str, Polynomial] = field(default_factory=dict)
     """By low half that is proved: w - c·h."""
-    declared: dict[str, Word] = field(default_factory=dict)
+    declared: dict[str, CWord] = field(default_factory=dict)
     """Halves that the code has, proved or not."""
 
-    def lemma(self, name: str, word: Word) -> str | None:
+    def lemma(self, name: str, word: CWord) -> str | None:
         """Return what makes hw12_5 and lw12_5 the halves of w12 = 32·hw12_5 + lw12_5; nothing before both are there."""
         if word.signed:
-            self.declared[name] = Word(name, word.bits, True)
+            self.declared[name] = CWord(name, word.bits, True)
         wire, _, unit = _parts(name)
         if wire not in self.known or not self.declared.keys() >= self._halves(name).keys():
             return None
         terms = [wide(self.declared[half]) for half in self._halves(name)]
         goals = [within(term, ends) for term, ends in zip(terms, self._halves(name).values(), strict=True)]
-        whole = wide(Word(wire, self.known[wire].bits, True))
+        whole = wide(CWord(wire, self.known[wire].bits, True))
         return f"(and (= {whole} (bvadd {times(terms[1], unit)} {terms[0]})) {' '.join(goals)})"
 
     def accept(self, name: str) -> None:
@@ -86,7 +86,7 @@ class SplitSums:
         return reach is not None and reach.within(ends)
 
     def question(
-        self, word: Word, sums: Sequence[Rounding], total: str, shift: int, ends: Range, meant: Callable[[str], str]
+        self, word: CWord, sums: Sequence[Rounding], total: str, shift: int, ends: Range, meant: Callable[[str], str]
     ) -> tuple[str, list[str]] | None:
         """Return what remains to be proved, with declarations; nothing if the sums are not of products of words.
 
@@ -118,7 +118,7 @@ class SplitSums:
             reach += spread * (weight * ratio.numerator)
             terms.append(times(p, weight * ratio.numerator * common))
             known.append(within(p, Range(spread.low // common, spread.high // common)))
-            given = [times(wide(Word(name, self.known[name].bits, True)), by) for name, by in carried.items()]
+            given = [times(wide(CWord(name, self.known[name].bits, True)), by) for name, by in carried.items()]
             free.append(f"(declare-const {p} (_ BitVec {WIDE}))")
             free += each.definitions(low_bits(added([times(p, common), *given]), each.inside.bits))
         if reach.magnitude >> (WIDE - 2):

@@ -28,11 +28,11 @@ NO_WORKERS = 60.0
 """Seconds without any worker after which the work is given up."""
 ALIKE = ("python", "bddtorque", "numpy", "numba")
 """What must be of one version on all machines: results, and cached ones, are those of one code."""
-MOST_SAID = 3
+MAX_SAID = 3
 """Machines that a message names."""
 ADDRESS = re.compile(r"(tcp|tls|ucx|wss?)://(\[[^\[\]\s]+\]|[^\[\]:/\s]+):(\d{1,5})", re.ASCII)
 """Of a scheduler: the scheme, the host (IPv6 in brackets) and the port."""
-MOST_PORT = 65_535
+MAX_PORT = 65_535
 CLOSING = 2.0
 """Seconds for taking leave of a scheduler."""
 
@@ -116,7 +116,7 @@ def connected(address: str, timeout: float = TIMEOUT, name: str = "cluster") -> 
     """
     distributed = _distributed()
     found = ADDRESS.fullmatch(address) if isinstance(address, str) else None
-    if found is None or not 1 <= int(found[3]) <= MOST_PORT:  # before Dask, which waits for what cannot be there
+    if found is None or not 1 <= int(found[3]) <= MAX_PORT:  # before Dask, which waits for what cannot be there
         raise BddTorqueError(f"{name} must be an address such as tcp://scheduler.lab:8786, got {address!r:.60}")
     with _quiet():
         client = _client(distributed, address, timeout)
@@ -177,10 +177,10 @@ def _check_versions(client: Any, address: str, timeout: float) -> None:
     }
     wrong = different(found["client"]["packages"], {name: each["packages"] for name, each in machines.items()})
     if wrong:
-        more = f"; and {len(wrong) - MOST_SAID} more" if len(wrong) > MOST_SAID else ""
+        more = f"; and {len(wrong) - MAX_SAID} more" if len(wrong) > MAX_SAID else ""
         raise BddTorqueError(
             f"cluster {address}: scheduler and workers must have the same versions as this machine, "
-            f"{'; '.join(wrong[:MOST_SAID])}{more}"
+            f"{'; '.join(wrong[:MAX_SAID])}{more}"
         )
 
 

@@ -11,7 +11,7 @@ LONGEST_MESSAGE = 500
 LONGEST_LINE = 1000
 """Characters of any message, whatever it quotes."""
 LONGEST_NAME = 100
-MOST_NAMES = 1000
+MAX_NAMES = 1000
 """Names beyond these are not compared: files can hold a great many, and comparing takes the square of their length."""
 
 
@@ -71,7 +71,7 @@ def nearest(given: str, known: Iterable[str]) -> str:
     """Return a hint such as ``; did you mean 'mass'?`` for a name that is not among `known`, or nothing."""
     if len(given) > LONGEST_NAME:
         return ""
-    short = islice((name for name in known if len(name) <= LONGEST_NAME), MOST_NAMES)
+    short = islice((name for name in known if len(name) <= LONGEST_NAME), MAX_NAMES)
     close = get_close_matches(given, sorted(short), n=1, cutoff=0.6)
     return f"; did you mean '{close[0]}'?" if close else ""
 

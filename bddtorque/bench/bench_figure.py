@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from bddtorque.bench.timing import Report
+from bddtorque.bench.timing import BenchReport
 from bddtorque.sweeps.drawing import new_figure, save_figure
 
 if TYPE_CHECKING:
@@ -16,7 +16,7 @@ PROVED, FLOAT = "#1b6ca8", "#c9c9c9"
 """Colours of what is proved and of the peers."""
 
 
-def bench_figure(reports: Sequence[Report]) -> Figure:
+def bench_figure(reports: Sequence[BenchReport]) -> Figure:
     """Return one panel a report, bars for contenders, whiskers over eight rounds of ten, a logarithmic axis."""
     from matplotlib.patches import Patch  # noqa: PLC0415
 
@@ -38,7 +38,7 @@ def bench_figure(reports: Sequence[Report]) -> Figure:
     return figure
 
 
-def _panel(axes: Any, report: Report) -> None:
+def _panel(axes: Any, report: BenchReport) -> None:
     timings = sorted(report.timings, key=lambda each: each.ratio, reverse=True)
     ratios = [each.ratio for each in timings]
     whiskers = [
@@ -65,6 +65,6 @@ def _shown(nanoseconds: float) -> str:
     return f"{nanoseconds:.1f} ns" if nanoseconds < 1000 else f"{nanoseconds / 1000:.1f} µs"
 
 
-def draw(reports: Sequence[Report], path: Path) -> None:
+def draw(reports: Sequence[BenchReport], path: Path) -> None:
     """Draw into a file, whole or not at all."""
     save_figure(lambda: bench_figure(reports), path, dpi=130)

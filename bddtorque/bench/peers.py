@@ -64,7 +64,7 @@ def vector_peer(graph: Graph, formats: Interface, laws: Laws = ()) -> tuple[Call
 
 
 @dataclass(frozen=True)
-class InputWord:
+class PeerInput:
     """A word that peers read: what stands for it in the text of the function, and the value of a word.
 
     ``{}`` in `text` is the state.
@@ -78,19 +78,19 @@ class InputWord:
     turns: bool  # whether all its words are one turn
 
 
-def input_words(formats: Interface, index: str) -> dict[str, InputWord]:
+def input_words(formats: Interface, index: str) -> dict[str, PeerInput]:
     """Return all input words, and those derived from them, by name; `index` is how the word of an array is read."""
     found = {}
     for k, array in enumerate(formats.inputs):
         for place, (name, word) in enumerate(zip(array.word_names, array, strict=True)):
             centre = word.sign * word.centre + word.offset
             text = index.format(array=f"a{k}", place=place)
-            found[name] = InputWord(text, word.sign * word.lsb, centre, word.bits, word.kind == "angle")
+            found[name] = PeerInput(text, word.sign * word.lsb, centre, word.bits, word.kind == "angle")
     for derived in formats.derived:
         half = 1 << (derived.argument.bits - 1)
         total = " + ".join(f"{factor} * {found[name].text}" for name, factor in derived.parts)
         text = f"((({total} + {half}) & {2 * half - 1}) - {half})"
-        found[derived.name] = InputWord(text, float(derived.argument.scale), 0.0, derived.argument.bits, False)
+        found[derived.name] = PeerInput(text, float(derived.argument.scale), 0.0, derived.argument.bits, False)
     return found
 
 
@@ -161,7 +161,7 @@ class _Writer:
             total = f"({total} * z{k} + {factor})"
         yield f"v{k} = y{k} * {total}"
 
-    def value(self, units: str, word: InputWord) -> str:
+    def value(self, units: str, word: PeerInput) -> str:
         return f"{units} * {self.constant(word.scale)} + {self.constant(word.centre)}"
 
     def law(self, term: LawTerm, place: str) -> str:

@@ -58,7 +58,7 @@ class Timing(Call):
 
 
 @dataclass(frozen=True)
-class Report:
+class BenchReport:
     """What `measure` found."""
 
     # name, target, source: the model's; the name has a robot's quantity beside it unless that is its torque
@@ -92,7 +92,7 @@ def measure(
     seed: int = 0,
     with_latency: bool = False,
     progress: Progress | None = None,
-) -> Report:
+) -> BenchReport:
     """Measure a model: evaluators beside peers, calls from Python and, if asked for, the latency of single calls.
 
     Every contender takes the same random words and gives output words, but pinocchio and CasADi's C, which go from
@@ -105,7 +105,7 @@ def measure(
         timings = interleaved(beside, rounds, told)
         calls = python_calls(model, rounds=10 * rounds, seed=seed)
         calls_alone = latency(model, seed=seed) if with_latency else None
-    return Report(
+    return BenchReport(
         model.provenance.title,
         model.plan.target,
         model.plan.source,

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from bddtorque.bench.chip_bench import ChipFigures
     from bddtorque.bench.fpga_bench import FpgaFigures
-    from bddtorque.bench.timing import Report
+    from bddtorque.bench.timing import BenchReport
     from bddtorque.model.model import Model
 
 COMPARED = ("float", "tables")
@@ -231,7 +231,7 @@ def _title(model: Model) -> str:
     return f"{model.provenance.title}, {bits} bits, target {model.plan.target}"
 
 
-def _timing_table(report: Report) -> Table:
+def _timing_table(report: BenchReport) -> Table:
     from rich.filesize import decimal
 
     bits = "/".join(map(str, dict.fromkeys(report.bits)))
@@ -258,7 +258,7 @@ def _ratio(ratio: float) -> str:
     return f"{ratio:.2f}" if ratio < 100 else f"{ratio:,.0f}"
 
 
-def _call_table(report: Report) -> Table:
+def _call_table(report: BenchReport) -> Table:
     title = "From Python, one state: as a multiple of an empty compiled call with the same arrays"
     table = plain_table(title, "|", ">ns", ">ratio", ">spread")
     for each in report.calls:
@@ -267,7 +267,7 @@ def _call_table(report: Report) -> Table:
     return table
 
 
-def _latency_table(report: Report) -> Table:
+def _latency_table(report: BenchReport) -> Table:
     latency = report.latency
     assert latency is not None
     sizes = report.timing("words, one state at a time").sizes

@@ -35,7 +35,7 @@ LONGEST = 20.0
 """m; so far from one joint to the next, lengths are in mm."""
 HEAVIEST = 1000.0
 """kg."""
-MOST_TURNS = 10.0
+MAX_TURNS = 10.0
 """rad; limits of an arm's joint beyond are degrees, or say that there is none."""
 DUST = 1e-6
 """What is smaller than this, relative to its neighbours, is rounding of zero."""
@@ -214,7 +214,7 @@ def _joints(tree: Tree) -> Iterator[LintFinding]:
         ends = [abs(limits[end]) for end in ("lower", "upper") if math.isfinite(limits.get(end, math.inf))]
         if joint.fault:
             yield _found("limits", where, joint.fault)
-        elif turns and ends and max(ends) > MOST_TURNS:
+        elif turns and ends and max(ends) > MAX_TURNS:
             yield _found("limits", where, f"position limit of {max(ends):g} rad looks like degrees, or like none")
         elif joint.kind != UNLIMITED and not ends and joint.mimic is None:
             yield _found("limits", where, "no position limits are known")

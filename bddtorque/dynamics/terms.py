@@ -33,7 +33,7 @@ KINDS: tuple[TermKind, ...] = get_args(TermKind)
 Key = tuple[TermKind, int, tuple[int, ...]]
 Integers = npt.NDArray[np.int64]
 
-MOST_JOINTS = 7
+MAX_JOINTS = 7
 """5⁷ = 78,125 samples a coefficient; every further joint costs five times more."""
 TURNING_POINTS, SLIDING_POINTS = 5, 3
 FIFTH_SINES = (0.0, 0.9510565162951535, 0.5877852522924731, -0.5877852522924731, -0.9510565162951535)
@@ -157,9 +157,9 @@ def terms_of(robot: RobotLike) -> Terms:
     """
     robot = load_robot(robot)
     n = robot.degrees_of_freedom
-    if n > MOST_JOINTS:
+    if n > MAX_JOINTS:
         raise BddTorqueError(
-            f"terms of robot '{robot.name}': there must be at most {MOST_JOINTS} joints, got {n} "
+            f"terms of robot '{robot.name}': there must be at most {MAX_JOINTS} joints, got {n} "
             f'({TURNING_POINTS}^{n} = {TURNING_POINTS**n:,} samples per coefficient); use source = "recursive"'
         )
     chain = chain_of(robot)

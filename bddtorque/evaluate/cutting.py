@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 
-MOST_CHARACTERS = 60_000
+MAX_CHARACTERS = 60_000
 """Statements of a plan that stay in one function."""
 PART_CHARACTERS = 8_000
 """Statements of one function of a larger plan."""
@@ -20,7 +20,7 @@ _NAME = re.compile(r"\b[a-z]\d+(?:_[0-9a-f]+)?\b")
 
 def is_large(statements: Sequence[str]) -> bool:
     """Whether statements are cut."""
-    return sum(map(len, statements)) > MOST_CHARACTERS
+    return sum(map(len, statements)) > MAX_CHARACTERS
 
 
 def cut(

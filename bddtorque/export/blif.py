@@ -99,7 +99,7 @@ class Netlist:
 
 
 @dataclass(frozen=True)
-class Word:
+class NetWord:
     """A two's complement word, least significant bit first, and its range, which says how many bits it has.
 
     `final` says that it is rounded already.
@@ -114,20 +114,20 @@ class Word:
         """Return the bits of the word in so many, or in fewer where its range allows."""
         return (*self.bits, *([self.bits[-1]] * (width - len(self.bits))))[:width]
 
-    def within(self, known: Range) -> Word:
+    def within(self, known: Range) -> NetWord:
         """Return the word with a range that is known of it."""
-        return Word(self.net, self.extended(known.bits), known)
+        return NetWord(self.net, self.extended(known.bits), known)
 
-    def __add__(self, other: Word | int) -> Word:
+    def __add__(self, other: NetWord | int) -> NetWord:
         word = constant(self.net, other) if isinstance(other, int) else other
         return self._added(word, self.range + word.range)
 
     __radd__ = __add__
 
-    def __neg__(self) -> Word:
+    def __neg__(self) -> NetWord:
         return constant(self.net, 0)._added(self, Range(-self.range.high, -self.range.low), negated=True)
 
-    def _added(self, other: Word, reach: Range, negated: bool = False) -> Word:
+    def _added(self, other: NetWord, reach: Range, negated: bool = False) -> NetWord:
         """Return the sum, or the difference, as a ripple of full adders."""
         carry, bits = ONE if negated else ZERO, []
         for a, b in zip(self.extended(reach.bits), other.extended(reach.bits), strict=True):
@@ -135,15 +135,15 @@ class Word:
             bits.append(self.net.gate(XOR3, a, second, carry))
             if len(bits) < reach.bits:  # nobody reads the last carry
                 carry = self.net.gate(MAJORITY, a, second, carry)
-        return Word(self.net, tuple(bits), reach)
+        return NetWord(self.net, tuple(bits), reach)
 
-    def __mul__(self, factor: int) -> Word:
+    def __mul__(self, factor: int) -> NetWord:
         """Return the word times a constant: one addition or subtraction for each digit of its non-adjacent form."""
         total, place, left = constant(self.net, 0), 0, factor
         while left:
             if left & 1:
                 digit = 2 - (left & 3)  # 1 or -1, so that the next digit is 0
-                part = Word(self.net, (*[ZERO] * place, *self.bits), self.range * (1 << place))
+                part = NetWord(self.net, (*[ZERO] * place, *self.bits), self.range * (1 << place))
                 reach = total.range + part.range * digit
                 total = total._added(part, reach, negated=digit < 0)
                 left -= digit
@@ -151,13 +151,13 @@ class Word:
             place += 1
         return total.within(self.range * factor)
 
-    def rounded(self, shift: int) -> Word:
+    def rounded(self, shift: int) -> NetWord:
         """Return floor(word/2^shift + 1/2)."""
         if not shift:
             return self
-        return Word(self.net, (self + (1 << shift >> 1)).bits[shift:], self.range.rounded(shift))
+        return NetWord(self.net, (self + (1 << shift >> 1)).bits[shift:], self.range.rounded(shift))
 
-    def clamped(self, low: int, high: int) -> Word:
+    def clamped(self, low: int, high: int) -> NetWord:
         """Return the word held between two constants."""
         found = self
         for end, beyond in ((high, constant(self.net, high) + -self), (low, self + -low)):
@@ -165,7 +165,7 @@ class Word:
                 width = max(len(found.bits), Range(end, end).bits)
                 pairs = zip(constant(self.net, end).extended(width), found.extended(width), strict=True)
                 bits = tuple(self.net.gate(MUX, beyond.bits[-1], own, other) for own, other in pairs)
-                found = Word(self.net, bits, Range(min(found.range.low, end), max(found.range.high, end)))
+                found = NetWord(self.net, bits, Range(min(found.range.low, end), max(found.range.high, end)))
         return replace(found, range=Range(low, high), bits=found.extended(Range(low, high).bits))
 
     def magnitude(self) -> list[str]:
@@ -173,23 +173,23 @@ class Word:
         most = self.range.magnitude
         return list(self.signed_by(self.bits[-1]).extended(most.bit_length() + 1)[:-1])
 
-    def signed_by(self, sign: str) -> Word:
+    def signed_by(self, sign: str) -> NetWord:
         """Return the word, or its opposite where a signal is 1; the range is that of both."""
         most = self.range.magnitude
         flipped = tuple(self.net.gate(XOR, bit, sign) for bit in self.bits)
-        one = Word(self.net, (sign, ZERO), Range(0, 1))
-        return Word(self.net, flipped, self.range)._added(one, Range(-most, most))
+        one = NetWord(self.net, (sign, ZERO), Range(0, 1))
+        return NetWord(self.net, flipped, self.range)._added(one, Range(-most, most))
 
 
-def constant(net: Netlist, value: int) -> Word:
+def constant(net: Netlist, value: int) -> NetWord:
     """Return a constant as a word."""
     reach = Range(value, value)
-    return Word(net, tuple(ONE if value >> k & 1 else ZERO for k in range(reach.bits)), reach)
+    return NetWord(net, tuple(ONE if value >> k & 1 else ZERO for k in range(reach.bits)), reach)
 
 
-def unsigned(net: Netlist, bits: list[str]) -> Word:
+def unsigned(net: Netlist, bits: list[str]) -> NetWord:
     """Return bits that are no two's complement as a word."""
-    return Word(net, (*bits, ZERO), Range(0, (1 << len(bits)) - 1))
+    return NetWord(net, (*bits, ZERO), Range(0, (1 << len(bits)) - 1))
 
 
 def export_blif(model: Model, path: str | PathLike[str]) -> int:
@@ -259,32 +259,32 @@ def _model_lines(name: str, inputs: Sequence[str], outputs: Sequence[str], lines
     return [f".model {name}", f".inputs {' '.join(inputs)}", f".outputs {' '.join(outputs)}", *lines, ".end\n"]
 
 
-class _Circuit(Algebra[Word]):
+class _Circuit(Algebra[NetWord]):
     """Computes in gates; `used` are the blocks that are instanced."""
 
     def __init__(self, plan: Plan, net: Netlist, names: dict[str, str]) -> None:
         self.plan, self.net, self.names = plan, net, names
         self.used: set[int] = set()
 
-    def input(self, wire: Input) -> Word:
-        return Word(self.net, tuple(f"{self.names[wire.name]}_{k}" for k in range(wire.bits)), word_range(wire.bits))
+    def input(self, wire: Input) -> NetWord:
+        return NetWord(self.net, tuple(f"{self.names[wire.name]}_{k}" for k in range(wire.bits)), word_range(wire.bits))
 
-    def table(self, wire: Lookup, words: Sequence[Word]) -> Word:
+    def table(self, wire: Lookup, words: Sequence[NetWord]) -> NetWord:
         block = self.plan.blocks[wire.block]
         widths = block.input_widths
         bits = [word.extended(width) for word, width in zip(words, widths, strict=True)]
-        return Word(self.net, tuple(self._look_up(wire.block, bits)), Range(block.low, block.high))
+        return NetWord(self.net, tuple(self._look_up(wire.block, bits)), Range(block.low, block.high))
 
-    def wrapped(self, total: Word, wire: AngleSum) -> Word:
-        return Word(self.net, total.extended(wire.bits), word_range(wire.bits))
+    def wrapped(self, total: NetWord, wire: AngleSum) -> NetWord:
+        return NetWord(self.net, total.extended(wire.bits), word_range(wire.bits))
 
-    def rounded(self, exact: Word, wire: Product | Sum | Output) -> Word:
+    def rounded(self, exact: NetWord, wire: Product | Sum | Output) -> NetWord:
         if isinstance(exact, int):  # an output of no summands
             exact = constant(self.net, exact)
         found = exact if exact.final else exact.rounded(wire.shift)
         return found if isinstance(wire, Output) else found.within(Range(wire.low, wire.high))
 
-    def product(self, wire: Product, left: Word, right: Word) -> Word:
+    def product(self, wire: Product, left: NetWord, right: NetWord) -> NetWord:
         if wire.block < 0:
             raise BddTorqueError(
                 f"BLIF: product '{wire.name:.40}' has no table, and nothing is multiplied in a netlist: compile with "
@@ -296,10 +296,10 @@ class _Circuit(Algebra[Word]):
             return (squares[0] + -squares[1]).within(reach)
         if isinstance(block, ProductBlock) and block.signed:
             bits = [word.extended(width) for word, width in zip((left, right), block.widths, strict=True)]
-            return Word(self.net, tuple(self._look_up(wire.block, bits)), Range(block.low, block.high), final=True)
+            return NetWord(self.net, tuple(self._look_up(wire.block, bits)), Range(block.low, block.high), final=True)
         return self._partial_products(wire, left, right).within(reach)
 
-    def _partial_products(self, wire: Product, left: Word, right: Word) -> Word:
+    def _partial_products(self, wire: Product, left: NetWord, right: NetWord) -> NetWord:
         """Return a product from tables of a few bits by a few: magnitudes, then the sign."""
         width = wire.piece_bits
         total = constant(self.net, 0)
@@ -313,7 +313,7 @@ class _Circuit(Algebra[Word]):
                 total = total + unsigned(self.net, [*[ZERO] * (width * (i + j)), *part])
         return total.signed_by(self.net.gate(XOR, left.bits[-1], right.bits[-1]))
 
-    def _square(self, block: int, word: Word, width: int) -> Word:
+    def _square(self, block: int, word: NetWord, width: int) -> NetWord:
         return unsigned(self.net, self._look_up(block, [word.extended(width)]))
 
     def _look_up(self, block: int, words: Sequence[tuple[str, ...]]) -> list[str]:

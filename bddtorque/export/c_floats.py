@@ -29,7 +29,7 @@ def floats_text(prefix: str, signature: CSignature) -> str:
         for rows in [",\n".join(map(_row, formats))]
     )
     constants = {"TURN": TURN, "TURN_HIGH": TURN_HIGH, "TURN_LOW": TURN_LOW, "TURN_REST": TURN_REST}
-    constants["MOST_ANGLE"] = MAX_TURNS * TURN
+    constants["MAX_ANGLE"] = MAX_TURNS * TURN
     defined = "\n".join(f"#define {name} {real(value)}" for name, value in constants.items())
     held = "\n".join(f"    {signature.type} {array}_words[{count}];" for array, count in counts.items())
     given, result = list(signature.arrays), signature.result

@@ -13,7 +13,7 @@ from functools import cached_property
 from bddtorque.base.errors import BddTorqueError
 from bddtorque.export.c_inputs import raised
 from bddtorque.export.c_signature import CSignature
-from bddtorque.export.c_sums import SumWriter, Term, Value
+from bddtorque.export.c_sums import CTerm, SumWriter, Value
 from bddtorque.export.c_text import ConstantArray, integer, statement
 from bddtorque.plan.plan import Plan
 from bddtorque.plan.table import Table
@@ -141,17 +141,17 @@ class PlanSteps:
             case _:
                 raise AssertionError(wire)
 
-    def _terms(self, source: int, factor: int) -> list[Term]:
+    def _terms(self, source: int, factor: int) -> list[CTerm]:
         """Return a summand: a word times a factor, or a product in its place."""
         if source in self.inlined:
-            return [Term(factor, tuple(self.value(each) for each in self.plan.wires[source].sources))]
-        return [Term(factor, (self.value(source),))]
+            return [CTerm(factor, tuple(self.value(each) for each in self.plan.wires[source].sources))]
+        return [CTerm(factor, (self.value(source),))]
 
     def _cast(self, value: Value, bits: int) -> str:
         return f"(int{value.bits}_t)" if value.bits < bits else ""
 
     def _summed(
-        self, declared: str, value: Value, terms: Sequence[Term], constant: int, shift: int, reach: Range, where: str
+        self, declared: str, value: Value, terms: Sequence[CTerm], constant: int, shift: int, reach: Range, where: str
     ) -> list[str]:
         """Return the statements that keep a rounded sum in a variable."""
         before, draft = self.sums.sum(terms, constant, shift, reach, where)
@@ -179,11 +179,11 @@ class PlanSteps:
             case "blocks":
                 return [f"    {declared}{self._cast(value, 32)}{self._call(block, (wire.left, wire.right))};"]
             case "native":
-                return self._summed(declared, value, [Term(1, (left, right))], 0, wire.shift, self.ranges[k], where)
+                return self._summed(declared, value, [CTerm(1, (left, right))], 0, wire.shift, self.ranges[k], where)
             case "squares":
                 call = f"block_{block}(({self._index(block)})({left.as_bits()} {{}} {right.as_bits()}))"
                 pair = [Value(call.format(sign), self.entries[block], 32) for sign in "+-"]
-                terms = [Term(1, (pair[0],)), Term(-1, (pair[1],))]
+                terms = [CTerm(1, (pair[0],)), CTerm(-1, (pair[1],))]
                 return self._summed(declared, value, terms, 0, wire.shift, self.ranges[k], where)
             case _:
                 counts = [

@@ -43,7 +43,7 @@ class Value:
 
 
 @dataclass(frozen=True)
-class Term:
+class CTerm:
     """A summand: a factor times one value, or the product of two."""
 
     factor: int
@@ -93,7 +93,7 @@ class SumWriter:
         self.inside = tuple(max(cycles - call, 0) for cycles in called)
 
     def sum(
-        self, terms: Sequence[Term], constant: int, shift: int, result: Range, where: str
+        self, terms: Sequence[CTerm], constant: int, shift: int, result: Range, where: str
     ) -> tuple[list[str], Draft]:
         """Return statements, and the expression that follows them: floor((sum + constant)/2^shift + 1/2), signed.
 
@@ -118,7 +118,9 @@ class SumWriter:
         self.known.update(best.before)
         return statements, best
 
-    def _drafts(self, terms: Sequence[Term], constant: int, shift: int, total: Range, result: Range) -> Iterator[Draft]:
+    def _drafts(
+        self, terms: Sequence[CTerm], constant: int, shift: int, total: Range, result: Range
+    ) -> Iterator[Draft]:
         narrow = all(value.bits < 64 for term in terms for value in term.values)
         if narrow and total.within(INT32):
             yield self._plain(terms, constant, shift, result)
@@ -129,12 +131,12 @@ class SumWriter:
             yield from filter(None, drafts)
         yield self._wide(terms, constant, shift)
 
-    def _plain(self, terms: Sequence[Term], constant: int, shift: int, result: Range) -> Draft:
+    def _plain(self, terms: Sequence[CTerm], constant: int, shift: int, result: Range) -> Draft:
         draft = Draft()
         parts = [self._scaled(term.values, term.factor, draft) for term in terms]
         return self._floor(draft, self._join(parts, constant, draft), shift, result)
 
-    def _split(self, terms: Sequence[Term], constant: int, shift: int, low: int, result: Range) -> Draft | None:
+    def _split(self, terms: Sequence[CTerm], constant: int, shift: int, low: int, result: Range) -> Draft | None:
         """Return the sum as H·2^low + L, or nothing if L does not fit."""
         draft = Draft()
         remainder = constant & ((1 << low) - 1)
@@ -163,7 +165,7 @@ class SumWriter:
             pass
         return self._floor(draft, self._join(highs, constant >> low, draft), shift - low, result)
 
-    def _ways(self, term: Term, low: int) -> Iterator[tuple[list[Term], Range, list[Term]]]:
+    def _ways(self, term: CTerm, low: int) -> Iterator[tuple[list[CTerm], Range, list[CTerm]]]:
         """Yield ways to write a term as H·2^low + L: the terms of H, the range of L, the terms of L."""
         factor, twos = term.factor, _twos(term.factor)
         if twos >= low:
@@ -180,10 +182,10 @@ class SumWriter:
                 high, rest_of = (
                     (*term.values[:place], half, *term.values[place + 1 :]) for half in self._halves(value, cut)
                 )
-                lower = Term(factor, rest_of)
-                yield [Term((factor >> twos) << (cut + twos - low), high)], lower.range, [lower]
+                lower = CTerm(factor, rest_of)
+                yield [CTerm((factor >> twos) << (cut + twos - low), high)], lower.range, [lower]
 
-    def _taken(self, way: tuple[list[Term], Range, list[Term]], draft: Draft) -> tuple[Draft, list[Part], list[Part]]:
+    def _taken(self, way: tuple[list[CTerm], Range, list[CTerm]], draft: Draft) -> tuple[Draft, list[Part], list[Part]]:
         """Return what a way takes beside what is there, and its parts."""
         own = Draft(before=dict(draft.before))
         high, low = ([self._scaled(term.values, term.factor, own) for term in side] for side in (way[0], way[2]))
@@ -302,7 +304,7 @@ class SumWriter:
         draft.first, draft.terms, draft.last = first, terms, last
         return draft
 
-    def _wide(self, terms: Sequence[Term], constant: int, shift: int) -> Draft:
+    def _wide(self, terms: Sequence[CTerm], constant: int, shift: int) -> Draft:
         """Return the sum in 64 bits."""
         draft = Draft(cost=self.costs.shift[2] + self.costs.add[2] + 2 * self.costs.constant, bits=64)
         texts = []

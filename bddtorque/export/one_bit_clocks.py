@@ -49,7 +49,7 @@ MAX_CLOCKS = 1 << 20
 
 
 @dataclass(frozen=True)
-class Counted:
+class CountedClocks:
     """What a machine made of some states."""
 
     words: Integers  # (N, outputs) int64
@@ -57,7 +57,7 @@ class Counted:
     tests: Integers  # (N,) int64, of bits, on all cores together
 
 
-def count_clocks(machine: OneBitMachine, states: Integers) -> Counted:
+def count_clocks(machine: OneBitMachine, states: Integers) -> CountedClocks:
     """Run states, (N, inputs) words, through a machine and return its words, clocks and tests."""
     columns = [
         states[:, place] >> bit & 1 for place, bits in enumerate(machine.inputs.values()) for bit in range(bits)[::-1]
@@ -86,7 +86,7 @@ def count_clocks(machine: OneBitMachine, states: Integers) -> Counted:
         weights = [1 << bit for bit in range(bits - 1)] + [-(1 << (bits - 1))]
         words.append(found[:, start : start + bits] @ np.array(weights, np.int64))
         start += bits
-    return Counted(np.stack(words, axis=1), clocks + BEGIN, tests)
+    return CountedClocks(np.stack(words, axis=1), clocks + BEGIN, tests)
 
 
 def spread_over_cores(

@@ -19,7 +19,7 @@ from bddtorque.export.c_term import TermFunction
 from bddtorque.export.export_options import OneBitOptions
 from bddtorque.export.folder import check_folder, with_manifest, write_folder
 from bddtorque.export.fpga_tools import device_named
-from bddtorque.export.one_bit_clocks import Counted, Integers, count_clocks, spread_over_cores
+from bddtorque.export.one_bit_clocks import CountedClocks, Integers, count_clocks, spread_over_cores
 from bddtorque.export.one_bit_program import Function, OneBitMachine
 from bddtorque.export.one_bit_verilog import Layout, core_text, hex_text, machine_text, testbench_text, vectors_text
 from bddtorque.export.selftest import check_exported, make_vectors
@@ -83,7 +83,7 @@ class OneBitFiles:
     files: dict[str, str]
     facts: ExportedOneBit
     machine: OneBitMachine
-    counted: Counted
+    counted: CountedClocks
 
 
 def export_one_bit(

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from bddtorque.export.one_bit_clocks import Counted, Integers
+from bddtorque.export.one_bit_clocks import CountedClocks, Integers
 from bddtorque.export.one_bit_program import (
     CHOOSE,
     CONDITION,
@@ -31,7 +31,7 @@ from bddtorque.export.template_files import fill, template
 CLOCK_BITS = 32
 
 
-def vectors_text(machine: OneBitMachine, states: Integers, counted: Counted) -> str:
+def vectors_text(machine: OneBitMachine, states: Integers, counted: CountedClocks) -> str:
     """Return clocks, expected words and states as `$readmemh` reads them.
 
     The first output is least significant; the first bit of a state that goes in is its most significant.
@@ -48,7 +48,7 @@ def vectors_text(machine: OneBitMachine, states: Integers, counted: Counted) -> 
     return "\n".join(lines) + "\n"
 
 
-def testbench_text(name: str, machine: OneBitMachine, counted: Counted) -> str:
+def testbench_text(name: str, machine: OneBitMachine, counted: CountedClocks) -> str:
     """Return a module that feeds all states and ends with OK, or with what differs first."""
     given, wanted = machine.input_bits, machine.output_bits
     zone = max((wanted - 1).bit_length(), 1)

@@ -132,7 +132,7 @@ Multiply = Literal["tables", "dsp", "soft"]
 
 
 @dataclass(frozen=True)
-class Exact:
+class ExactStage:
     """A sum of stages times factors that is not rounded yet; `final` says that it is."""
 
     terms: tuple[tuple[int, int], ...]
@@ -156,7 +156,7 @@ def datapath(
     return circuit.needed()
 
 
-class _Stages(Algebra["int | Exact"]):
+class _Stages(Algebra["int | ExactStage"]):
     """Computes in stages: a number is the stage of a word."""
 
     def __init__(
@@ -169,10 +169,10 @@ class _Stages(Algebra["int | Exact"]):
         self.places = {name: place for place, name in enumerate(ports)}
         self.numbers = {id(wire): k for k, wire in enumerate(plan.wires)}
 
-    def input(self, wire: Input) -> int | Exact:
+    def input(self, wire: Input) -> int | ExactStage:
         return self.circuit.add(Stage((), "", word_range(wire.bits), "input", place=self.places[wire.name]))
 
-    def table(self, wire: Lookup, words: Sequence[int | Exact]) -> int | Exact:
+    def table(self, wire: Lookup, words: Sequence[int | ExactStage]) -> int | ExactStage:
         return self._noted(self._look_up(wire.block, [_stage(word) for word in words]), wire.name)
 
     def _look_up(self, block: int, words: Sequence[int]) -> int:
@@ -187,41 +187,41 @@ class _Stages(Algebra["int | Exact"]):
         clocks = network_clocks(diagram)
         return self.circuit.add(Stage(tuple(words), index, reach, "network", latency=clocks, place=block))
 
-    def wrapped(self, total: int | Exact, wire: AngleSum) -> int | Exact:
-        assert isinstance(total, Exact)
+    def wrapped(self, total: int | ExactStage, wire: AngleSum) -> int | ExactStage:
+        assert isinstance(total, ExactStage)
         stage = sum_stage(self.circuit, total.terms, wire.constant, 0, word_range(wire.bits), wraps=True)
         return self._noted(stage, wire.name)
 
-    def total(self, wire: AngleSum | Sum | Output, terms: Sequence[tuple[int | Exact, int]]) -> int | Exact:
-        return Exact(tuple((_stage(word), factor) for word, factor in terms))
+    def total(self, wire: AngleSum | Sum | Output, terms: Sequence[tuple[int | ExactStage, int]]) -> int | ExactStage:
+        return ExactStage(tuple((_stage(word), factor) for word, factor in terms))
 
-    def product(self, wire: Product, left: int | Exact, right: int | Exact) -> int | Exact:
+    def product(self, wire: Product, left: int | ExactStage, right: int | ExactStage) -> int | ExactStage:
         one, other, circuit = _stage(left), _stage(right), self.circuit
         match "native" if self.multipliers != "tables" else wire.method:
             case "native":
                 stage = (soft_product if self.multipliers == "soft" else multiplied)(circuit, one, other)
             case "blocks":
-                return Exact(((self._look_up(wire.block, (one, other)), 1),), final=True)
+                return ExactStage(((self._look_up(wire.block, (one, other)), 1),), final=True)
             case "squares":
                 stage = squares_product(circuit, one, other, lambda word: self._look_up(wire.block, (word,)))
             case _:
                 stage = limbs_product(
                     circuit, one, other, lambda pair: self._look_up(wire.block, pair), wire.piece_bits
                 )
-        return Exact(((stage, 1),))
+        return ExactStage(((stage, 1),))
 
-    def rounded(self, exact: int | Exact, wire: Product | Sum | Output) -> int | Exact:
-        assert isinstance(exact, Exact)
+    def rounded(self, exact: int | ExactStage, wire: Product | Sum | Output) -> int | ExactStage:
+        assert isinstance(exact, ExactStage)
         if exact.final:
             return exact.terms[0][0]
         result = self.ranges[self.numbers[id(wire)]]
         constant = 0 if isinstance(wire, Product) else wire.constant
         return self._noted(sum_stage(self.circuit, exact.terms, constant, wire.shift, result), wire.name)
 
-    def output(self, output: Output, words: Sequence[int | Exact], cannot: bool) -> int:
+    def output(self, output: Output, words: Sequence[int | ExactStage], cannot: bool) -> int:
         """Return the stage of an output word, clamped unless it is proved that it need not be."""
         exact = output.total(self, words)
-        assert isinstance(exact, Exact)
+        assert isinstance(exact, ExactStage)
         ends = word_range(Range(output.low, output.high).bits)
         start = Range(output.constant, output.constant)
         reach = sum((self.circuit.stages[stage].range * factor for stage, factor in exact.terms), start=start)
@@ -254,6 +254,6 @@ class _Stages(Algebra["int | Exact"]):
         return stage
 
 
-def _stage(word: int | Exact) -> int:
+def _stage(word: int | ExactStage) -> int:
     assert isinstance(word, int)
     return word

@@ -19,7 +19,7 @@ Integers = npt.NDArray[np.int64]
 
 COMPARED = 16
 """Entries on which a function of arrays is compared with itself on numbers."""
-MOST_BITS = 24
+MAX_BITS = 24
 """Input bits of a function that is tried on all its words."""
 SAME = 1e-9
 """Relative: a function on arrays may round otherwise than on numbers."""
@@ -69,9 +69,9 @@ def exhaustive_error(
     `compiled` takes words and returns words, `function` takes and returns values.
     """
     where, total = f"function '{name:.60}'", sum(word.bits for word in formats.words.values())
-    if total > MOST_BITS:
+    if total > MAX_BITS:
         raise BddTorqueError(
-            f"{where} has {total} input bits, and trying every word is possible for at most {MOST_BITS}"
+            f"{where} has {total} input bits, and trying every word is possible for at most {MAX_BITS}"
         )
     values = float_values(function, formats.words, where)
     words = compiled(*(column.reshape(-1) for column in grid_words(formats.words.values())))

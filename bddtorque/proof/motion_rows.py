@@ -18,7 +18,7 @@ from bddtorque.dynamics.chain import chain_of
 from bddtorque.dynamics.terms import (
     FIFTH_COSINES,
     FIFTH_SINES,
-    MOST_JOINTS,
+    MAX_JOINTS,
     PARABOLA,
     TURNING_POINTS,
     grid_turns,
@@ -90,7 +90,7 @@ def motion_rows(robot: Robot, place: int, direction: int, low: Floats, high: Flo
 
     There are none of robots of too many joints, and of joints that follow others or are made of several motions.
     """
-    if robot.coupled or len(robot.joints) > MOST_JOINTS:
+    if robot.coupled or len(robot.joints) > MAX_JOINTS:
         return None
     n = len(robot.joints)
     middle, radius = 0.5 * (low + high), 0.5 * (high - low)

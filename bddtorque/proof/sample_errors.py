@@ -21,7 +21,7 @@ import numpy.typing as npt
 
 from bddtorque.dynamics.chain import Chain, chain_of
 from bddtorque.dynamics.matrices import weightless
-from bddtorque.dynamics.terms import MOST_JOINTS
+from bddtorque.dynamics.terms import MAX_JOINTS
 from bddtorque.proof.bounded_chain import bounded_chain, bounded_torques
 from bddtorque.robots.robot import Robot
 from bddtorque.words.bounded import ULP, Bounded, Magnitude
@@ -101,10 +101,10 @@ def rounding_loss(positions: int) -> float:
       velocities are from where the tangent touches: 2,268. Where its diagonal dominates instead, by sums off by 10, it
       is less. Together below 3,500.
     """
-    v = MOST_JOINTS + 1
-    rows, changes = v * (v + 1) // 2 - 1 + MOST_JOINTS + 1, v - 2 + 2 ** (v - 2)
-    coefficients = 38 + 8 * MOST_JOINTS
-    controls = (MOST_JOINTS + HALVINGS) * (400 + 6) + 16 * MOST_JOINTS
+    v = MAX_JOINTS + 1
+    rows, changes = v * (v + 1) // 2 - 1 + MAX_JOINTS + 1, v - 2 + 2 ** (v - 2)
+    coefficients = 38 + 8 * MAX_JOINTS
+    controls = (MAX_JOINTS + HALVINGS) * (400 + 6) + 16 * MAX_JOINTS
     corners = rows + 2 + changes * (2 * changes + 1) + changes + 6
     count = coefficients + controls + HALVINGS * (400 + 6) + corners
     return _SLACK * gamma(count) * MAX_CONTROL**positions

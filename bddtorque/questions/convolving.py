@@ -34,7 +34,7 @@ BINCOUNT_LIMIT = 1 << 22
 
 
 @dataclass(frozen=True)
-class Counted:
+class CountedWord:
     """Values, rising, and how often each occurs."""
 
     values: Integers
@@ -55,20 +55,20 @@ class Counted:
         """How many there are, with repetitions."""
         return int(self.counts.sum())
 
-    def from_value(self, least: int) -> Counted:
+    def from_value(self, least: int) -> CountedWord:
         """Return those of at least a value."""
         first = int(np.searchsorted(self.values, least))
-        return Counted(self.values[first:], self.counts[first:])
+        return CountedWord(self.values[first:], self.counts[first:])
 
-    def negated(self) -> Counted:
+    def negated(self) -> CountedWord:
         """Return the opposite values."""
-        return Counted(-self.values[::-1], self.counts[::-1])
+        return CountedWord(-self.values[::-1], self.counts[::-1])
 
 
-def counted(multiples: Integers, counts: Integers, unit: int = 1) -> Counted:
+def counted(multiples: Integers, counts: Integers, unit: int = 1) -> CountedWord:
     """Return multiples of a unit, in any order and with repetitions, as a list."""
     (values,), occurs = distinct([multiples], counts)
-    return Counted(values * unit, occurs)
+    return CountedWord(values * unit, occurs)
 
 
 def distinct(columns: Sequence[Integers], weights: Integers | None = None) -> tuple[list[Integers], Integers]:
@@ -101,10 +101,10 @@ def distinct(columns: Sequence[Integers], weights: Integers | None = None) -> tu
 
 
 @dataclass(frozen=True)
-class Task:
+class CountTask:
     """Lists cut to what matters: how many sums are at least `threshold`; `sign` and `base` make the answer of it."""
 
-    lists: tuple[Counted, ...]
+    lists: tuple[CountedWord, ...]
     threshold: int
     sign: int = 1
     base: int = 0
@@ -114,7 +114,7 @@ class Task:
         return self.base + self.sign * count
 
 
-def prepared(lists: Sequence[Counted], threshold: int) -> Task | int:
+def prepared(lists: Sequence[CountedWord], threshold: int) -> CountTask | int:
     """Return the count of sums of at least `threshold` if it is plain, else what is left to count."""
     everything = math.prod(each.total for each in lists)
     lowest, highest = sum(each.low for each in lists), sum(each.high for each in lists)
@@ -123,16 +123,16 @@ def prepared(lists: Sequence[Counted], threshold: int) -> Task | int:
     if highest < threshold:
         return 0
     if threshold - 1 - lowest < highest - threshold:  # those below are nearer to the bottom: count them
-        return Task(_cut([each.negated() for each in lists], 1 - threshold), 1 - threshold, -1, everything)
-    return Task(_cut(lists, threshold), threshold)
+        return CountTask(_cut([each.negated() for each in lists], 1 - threshold), 1 - threshold, -1, everything)
+    return CountTask(_cut(lists, threshold), threshold)
 
 
-def _cut(lists: Sequence[Counted], threshold: int) -> tuple[Counted, ...]:
+def _cut(lists: Sequence[CountedWord], threshold: int) -> tuple[CountedWord, ...]:
     slack = sum(each.high for each in lists) - threshold
     return tuple(each.from_value(each.high - slack) for each in lists)
 
 
-def _sides(task: Task) -> tuple[float, tuple[Counted, ...], tuple[Counted, ...]]:
+def _sides(task: CountTask) -> tuple[float, tuple[CountedWord, ...], tuple[CountedWord, ...]]:
     """Return how many steps counting takes, the lists whose sums are sorted, and those looked up."""
     best: tuple[float, tuple[int, ...]] = (math.inf, ())
     places = range(len(task.lists))
@@ -148,12 +148,12 @@ def _sides(task: Task) -> tuple[float, tuple[Counted, ...], tuple[Counted, ...]]
     return best[0], tuple(task.lists[k] for k in chosen), tuple(task.lists[k] for k in places if k not in chosen)
 
 
-def steps_of(task: Task) -> float:
+def steps_of(task: CountTask) -> float:
     """Return how many steps `count_exactly` takes; infinite where it would need more memory than it may have."""
     return _sides(task)[0]
 
 
-def count_exactly(task: Task) -> int:
+def count_exactly(task: CountTask) -> int:
     """Return how many combinations add up to at least the threshold."""
     _, sorted_side, other = _sides(task)
     known = _sums(sorted_side)
@@ -170,9 +170,9 @@ def count_exactly(task: Task) -> int:
     return task.answer(int(found))
 
 
-def _sums(lists: Sequence[Counted]) -> Counted:
+def _sums(lists: Sequence[CountedWord]) -> CountedWord:
     """Return all sums of one value from each list."""
-    found = Counted(np.zeros(1, dtype=np.int64), np.ones(1, dtype=np.int64))
+    found = CountedWord(np.zeros(1, dtype=np.int64), np.ones(1, dtype=np.int64))
     for each in lists:
         counts = np.multiply.outer(found.counts, each.counts).reshape(-1)
         found = counted(np.add.outer(found.values, each.values).reshape(-1), counts)
@@ -217,7 +217,7 @@ def _count_pairs(
     return total
 
 
-def count_in_bins(lists: Sequence[Counted], threshold: int, bins: int) -> tuple[int, int]:
+def count_in_bins(lists: Sequence[CountedWord], threshold: int, bins: int) -> tuple[int, int]:
     """Return bounds of how many combinations add up to at least the threshold, from about so many bins."""
     span = sum(each.high - each.low for each in lists)
     width = span // bins + 1

@@ -10,7 +10,7 @@ import numpy as np
 
 from bddtorque.questions.bounding import Boxes, boxes_looked_at, good_state, influence_of, ranges_of
 from bddtorque.questions.convolving import (
-    Counted,
+    CountedWord,
     count_exactly,
     count_in_bins,
     counted,
@@ -157,10 +157,10 @@ class _Lists:
 
     def __init__(self, groups: tuple[Group, ...]) -> None:
         self._groups = groups
-        self._made: dict[tuple[int, ...], Counted] = {}
+        self._made: dict[tuple[int, ...], CountedWord] = {}
         self._bytes = 0
 
-    def at(self, words: dict[str, int], work: Work | None = None) -> list[Counted]:
+    def at(self, words: dict[str, int], work: Work | None = None) -> list[CountedWord]:
         """Return the list of every group for the words that groups read."""
         found = []
         for k, group in enumerate(self._groups):

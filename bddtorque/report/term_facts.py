@@ -23,7 +23,7 @@ from bddtorque.words.interface import Interface
 
 
 @dataclass(frozen=True)
-class Term:
+class TermFacts:
     """One term of one torque."""
 
     torque: int  # the joint, from 0
@@ -42,7 +42,7 @@ class Term:
 
 
 @dataclass(frozen=True)
-class RobotTerm(Term):
+class RobotTerm(TermFacts):
     """A term before any table exists, and the number of harmonics of its coefficient."""
 
     harmonics: int
@@ -77,7 +77,7 @@ class BlockOfTerm:
 
 
 @dataclass(frozen=True)
-class ModelTerm(Term):
+class ModelTerm(TermFacts):
     """What a compiled model computes for one term, or for several that one table holds, their names joined with +."""
 
     # what its tables, products and sums can add to the torque's error, in units, final rounding not counted

@@ -20,7 +20,7 @@ from bddtorque.robots.joint_kinds import JOINT_KINDS, JointKind, joint_kind
 from bddtorque.robots.parts import PHYSICAL_TOLERANCE, STANDARD_GRAVITY, ZERO, Joint, Link, rotation_matrix
 from bddtorque.robots.robot import Robot
 from bddtorque.robots.segments import Mimic, Segment, build_robot, moved
-from bddtorque.robots.toml_table import Table, angle
+from bddtorque.robots.toml_table import TomlTable, angle
 from bddtorque.robots.tree_order import BASE
 from bddtorque.words.joint_friction import joint_friction
 
@@ -66,10 +66,10 @@ def from_toml(text: str, where: str = "TOML text", directory: Path | None = None
     values = toml_values(text, where)
     # numbers too large overflow to infinity, which is refused by name
     with refusals_in(where), np.errstate(all="ignore"):
-        return _robot(Table(values, where), directory, frame)
+        return _robot(TomlTable(values, where), directory, frame)
 
 
-def _robot(table: Table, directory: Path | None, frame: str | None) -> Robot:
+def _robot(table: TomlTable, directory: Path | None, frame: str | None) -> Robot:
     table.only(*_ROBOT_KEYS)
     joints = table.tables("joint")
     forms = {"dh" in joint for joint in joints}
@@ -107,7 +107,7 @@ def _robot(table: Table, directory: Path | None, frame: str | None) -> Robot:
     )
 
 
-def _parent(joint: Table, known: Collection[str], before: str) -> str:
+def _parent(joint: TomlTable, known: Collection[str], before: str) -> str:
     """Return the joint that carries another: the one named, which stands above it, or the one before."""
     if "parent" not in joint:
         return before
@@ -130,7 +130,7 @@ def _carrier(segments: list[Segment], link: str, where: str) -> str:
     return carriers[link]
 
 
-def _mimic(joint: Table) -> Mimic | None:
+def _mimic(joint: TomlTable) -> Mimic | None:
     if "mimic" not in joint:
         return None
     table = joint.table("mimic")
@@ -138,7 +138,7 @@ def _mimic(joint: Table) -> Mimic | None:
     return Mimic(table.read("joint", name_of), table.read("multiplier", real, 1.0), table.read("offset", angle, 0.0))
 
 
-def _segment(name: str, joint: Table, parent: str, tail: Pose, directory: Path | None) -> tuple[Segment, Pose]:
+def _segment(name: str, joint: TomlTable, parent: str, tail: Pose, directory: Path | None) -> tuple[Segment, Pose]:
     """Return a segment, and the link's frame in the segment's (the tail), where the next one starts."""
     kind = _kind(joint)
     origin, axis, tail = _dh_row(joint, kind, tail) if "dh" in joint else _explicit(joint)
@@ -151,7 +151,7 @@ def _segment(name: str, joint: Table, parent: str, tail: Pose, directory: Path |
     return Segment(moving, origin, axis, body, _mimic(joint)), tail
 
 
-def _kind(joint: Table) -> JointKind:
+def _kind(joint: TomlTable) -> JointKind:
     """Return the kind of a joint, with the keys that joints of its kind have."""
     name = joint.read("type", lambda given, where: choice(given, tuple(JOINT_KINDS), where))
     keys = tuple(JOINT_KINDS[name].readers())
@@ -159,7 +159,7 @@ def _kind(joint: Table) -> JointKind:
     return joint_kind(name, joint.where, {key: joint.take(key) for key in keys})
 
 
-def _dh_row(joint: Table, kind: JointKind, tail: Pose) -> tuple[Pose, Array, Pose]:
+def _dh_row(joint: TomlTable, kind: JointKind, tail: Pose) -> tuple[Pose, Array, Pose]:
     """Return origin and axis of a standard DH row, and O_i in its frame.
 
     The row is Rz(theta)·Tz(d)·Tx(a)·Rx(alpha). What does not move, whichever of theta and d that is, and the offset
@@ -175,7 +175,7 @@ def _dh_row(joint: Table, kind: JointKind, tail: Pose) -> tuple[Pose, Array, Pos
     return tail @ before, np.array([0.0, 0.0, 1.0]), after
 
 
-def _explicit(joint: Table) -> tuple[Pose, Array, Pose]:
+def _explicit(joint: TomlTable) -> tuple[Pose, Array, Pose]:
     """Return origin and axis of a joint given by them; the link's frame is the segment's."""
     origin = _pose(joint.table("origin")) if "origin" in joint else identity()
     axis = unit(np.array(joint.read("axis", vector, (0.0, 0.0, 1.0))), 0.0)
@@ -184,7 +184,7 @@ def _explicit(joint: Table) -> tuple[Pose, Array, Pose]:
     return origin, axis, identity()
 
 
-def _pose(table: Table, *more: str) -> Pose:
+def _pose(table: TomlTable, *more: str) -> Pose:
     table.only("xyz", "rpy", "rotation", *more)
     table.exclusive("rpy", "rotation")
     rotation = np.eye(3)
@@ -195,14 +195,14 @@ def _pose(table: Table, *more: str) -> Pose:
     return Pose(rotation, np.array(table.read("xyz", vector, ZERO)))
 
 
-def _body(table: Table, name: str) -> Link:
+def _body(table: TomlTable, name: str) -> Link:
     table.only(*_LINK_KEYS)
     # All three are required: a default would be a torque that nobody asked for.
     mass, centre, inertia = table.read("mass", real), table.read("centre_of_mass", vector), _inertia(table)
     return Link(table.read("name", name_of, name), mass, centre, inertia)
 
 
-def _inertia(table: Table) -> Matrix:
+def _inertia(table: TomlTable) -> Matrix:
     """Return an inertia given as three principal moments or as a matrix; six numbers have no agreed order."""
     given = table.take("inertia")
     if isinstance(given, list) and len(given) == 3 and isinstance(given[0], list):
@@ -216,7 +216,7 @@ def _inertia(table: Table) -> Matrix:
     return (x, 0.0, 0.0), (0.0, y, 0.0), (0.0, 0.0, z)
 
 
-def _limits(joint: Table, kind: JointKind) -> dict[str, Any]:
+def _limits(joint: TomlTable, kind: JointKind) -> dict[str, Any]:
     if "limits" not in joint:
         return {}
     table = joint.table("limits")
@@ -232,7 +232,7 @@ def _limits(joint: Table, kind: JointKind) -> dict[str, Any]:
     return limits
 
 
-def _rotor(joint: Table) -> float:
+def _rotor(joint: TomlTable) -> float:
     """Return the drive's inertia at the joint: as given, or the motor's times the gear ratio squared."""
     joint.exclusive("rotor_inertia", "motor_inertia", "gear_ratio")
     if "motor_inertia" in joint or "gear_ratio" in joint:

@@ -37,9 +37,9 @@ from machines.lathrop.vector_program import Program, duration, processors, tasks
 
 COEFFICIENT_BYTES = 2
 """Of an entry of Horn and Raibert's tables."""
-MOST_BYTES = 64e6
+MAX_BYTES = 64e6
 """Memory that Horn and Raibert's tables may take."""
-MOST_JOINTS_IN_TERMS = 6
+MAX_JOINTS_IN_TERMS = 6
 """Beyond, terms take long to expand, and tables of their coefficients are out of the question."""
 
 
@@ -132,14 +132,14 @@ def fijany(robot: Robot, costs: CostModel) -> list[Machine]:
 
 def expanded_terms(robot: Robot) -> Terms | None:
     """Return the terms of the dynamics, which Horn and Raibert's machine needs; None if there are too many joints."""
-    return terms_of(robot) if robot.degrees_of_freedom <= MOST_JOINTS_IN_TERMS else None
+    return terms_of(robot) if robot.degrees_of_freedom <= MAX_JOINTS_IN_TERMS else None
 
 
-def horn_raibert(terms: Terms | None, costs: CostModel, most_bytes: float = MOST_BYTES) -> list[Machine]:
+def horn_raibert(terms: Terms | None, costs: CostModel, most_bytes: float = MAX_BYTES) -> list[Machine]:
     """Return the look-up over positions, where its tables fit."""
     name, ways = "Horn-Raibert", ("serial", "spread")
     if terms is None:
-        why = f"terms of more than {MOST_JOINTS_IN_TERMS} joints are not expanded: the tables are far too large"
+        why = f"terms of more than {MAX_JOINTS_IN_TERMS} joints are not expanded: the tables are far too large"
         return [unsupported(f"{name}, {way}", "word", why) for way in ways]
     size = COEFFICIENT_BYTES * table_entries(terms, costs.position_bits)
     if size > most_bytes:

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from bddtorque.assurance.c_words import Word
+from bddtorque.assurance.c_words import CWord
 from bddtorque.assurance.polynomials import Known
 from bddtorque.assurance.split_sums import Rounding, SplitSums
 from bddtorque.words.integer_range import Range, word_range
@@ -12,16 +12,18 @@ from bddtorque.words.integer_range import Range, word_range
 W1, W2 = "((_ sign_extend 32) w1)", "((_ sign_extend 32) w2)"
 TOTAL = f"(bvadd (bvmul (_ bv4 64) {W1} {W2}) (bvmul (_ bv12 64) {W2}) (_ bv34 64))"
 """4 w1 w2 + 12 w2 + 34, which is rounded by 6 bits: the half of 64 is in it already."""
-SCALED = Rounding(Word("(bvmul w2 (_ bv3 32))", 32, False), "rounded_0", Word("rounded_0", 32, True), 1)
-FLOOR = Word("(bvashr rounded_0 (_ bv2 32))", 32, True)
+SCALED = Rounding(CWord("(bvmul w2 (_ bv3 32))", 32, False), "rounded_0", CWord("rounded_0", 32, True), 1)
+FLOOR = CWord("(bvashr rounded_0 (_ bv2 32))", 32, True)
 
 
 def is_multiplied_out(inside: str, bits: int, *before: Rounding, high: int = 1000, total: str = TOTAL) -> bool:
     """Whether floor(inside/16) passes for the plan's sum, where w2 reaches from 0 to `high`."""
-    last = Rounding(Word(inside, bits, False), "rounded_1", Word(f"(bvashr rounded_1 (_ bv4 {bits}))", bits, True), 16)
+    last = Rounding(
+        CWord(inside, bits, False), "rounded_1", CWord(f"(bvashr rounded_1 (_ bv4 {bits}))", bits, True), 16
+    )
     known = {"w1": Known(32, Range(0, 1000)), "w2": Known(32, Range(0, high))}
     known |= {each.result: Known(each.body.bits, word_range(each.body.bits)) for each in (*before, last)}
-    word = Word(last.result, bits, True)
+    word = CWord(last.result, bits, True)
     question = SplitSums(known).question(word, [*before, last], total, 6, Range(0, 1 << 20), lambda term: term)
     return question is not None and question[0] != "false"
 
@@ -49,7 +51,7 @@ def test_a_factor_may_be_scaled_before_unless_it_overflows() -> None:
 
 def test_what_c_carries_counts_by_what_it_is_divided_by() -> None:
     """floor((w1 w2 + floor((12 w2 + 34)/4))/16): the plan's sum; nothing else is."""
-    carry = Rounding(Word("(bvadd (bvmul w2 (_ bv12 32)) (_ bv34 32))", 32, False), "rounded_0", FLOOR, 4)
+    carry = Rounding(CWord("(bvadd (bvmul w2 (_ bv12 32)) (_ bv34 32))", 32, False), "rounded_0", FLOOR, 4)
     inside = f"(bvadd (bvmul w1 w2) {carry.result})"
     assert is_multiplied_out(inside, 32, carry)
     assert not is_multiplied_out(inside, 32, replace(carry, unit=2))

@@ -9,7 +9,7 @@ from bddtorque.bench.chip_bench import ChipFigures
 from bddtorque.bench.contenders import BASELINE, VECTOR_BASELINE, Contender
 from bddtorque.bench.fpga_bench import FpgaFigures
 from bddtorque.bench.table_sizes import Sizes
-from bddtorque.bench.timing import Report, Timing
+from bddtorque.bench.timing import BenchReport, Timing
 from bddtorque.cli.bench_command import _timing_table, chip_table, fpga_table
 from bddtorque.cli.console import output
 
@@ -75,7 +75,7 @@ def test_a_narrow_terminal_shows_every_figure(monkeypatch, capsys):
     sizes = Sizes(123_456_789, 98_765)
     names = ("words, one state at a time", "pinocchio.rnea, from Python")
     timings = [Timing(name, 12345.6, 1234.5, 1111.11, 2222.22, 2345.6, True, True, sizes) for name in names]
-    report = Report("planar2r", "tables", "terms", (6, 6), 0.97, tuple(timings), (), None)
+    report = BenchReport("planar2r", "tables", "terms", (6, 6), 0.97, tuple(timings), (), None)
     output().print(_timing_table(report))
     shown = capsys.readouterr().out
     assert "…" not in shown

@@ -17,7 +17,7 @@ import bddtorque as bt
 from bddtorque.base.errors import BddTorqueError
 from bddtorque.export.c_signature import CSignature
 from bddtorque.export.c_source import HELPERS, used_helpers
-from bddtorque.export.c_sums import SumWriter, Term, Value
+from bddtorque.export.c_sums import CTerm, SumWriter, Value
 from bddtorque.export.exporter import c_files
 from bddtorque.plan.blocks import ProductBlock
 from bddtorque.plan.reference import run_wires
@@ -115,7 +115,7 @@ def sums_text(chip: str, count: int) -> tuple[str, list[tuple]]:
             taken = rng.choice(6, int(rng.integers(1, 3)))
             size = 1 << int(rng.integers(1, 62 - bits[taken].sum() + 1)) if bits[taken].sum() < 58 else 1
             factor = int(rng.integers(-min(size, most), min(size, most) + 1)) << int(rng.integers(0, 3)) or 1
-            terms.append(Term(factor, tuple(values[each] for each in taken)))
+            terms.append(CTerm(factor, tuple(values[each] for each in taken)))
         constant = int(rng.integers(-(2**30), 2**30))
         total = sum((term.range for term in terms), start=Range(constant, constant))
         while total.magnitude >= 2**61:

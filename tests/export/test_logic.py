@@ -13,7 +13,7 @@ from logic_readers import bits_of, joined, simulate, words_of
 import bddtorque as bt
 from bddtorque import export_blif, export_pla
 from bddtorque.base.errors import BddTorqueError
-from bddtorque.export.blif import Netlist, Word, blif_text, constant
+from bddtorque.export.blif import Netlist, NetWord, blif_text, constant
 from bddtorque.export.pla import pla_text
 from bddtorque.plan.blocks import SquareBlock
 from bddtorque.plan.table import Table
@@ -103,7 +103,7 @@ def test_words_of_gates_compute_as_integers_do(shift):
     low, high = -9, 13
     values = np.arange(low, high + 1)
     net = Netlist()
-    word = Word(net, tuple(f"x_{k}" for k in range(5)), Range(low, high))
+    word = NetWord(net, tuple(f"x_{k}" for k in range(5)), Range(low, high))
     results = {
         "a": (word * -11 + 7, values * -11 + 7),
         "b": ((word * 328).rounded(shift), (values * 328 + (1 << shift >> 1)) >> shift),

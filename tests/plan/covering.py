@@ -13,7 +13,7 @@ from bddtorque.targets.tables.budget import RESERVE
 from bddtorque.targets.tables.cover import Choices, cover
 from bddtorque.words.argument import Argument
 
-MOST_GUARD = 24
+MAX_GUARD = 24
 MARGINS = (1, 2, 3, 4, 6, 8)
 
 
@@ -34,8 +34,8 @@ def plan_within(
         wide = [place for place, bound in enumerate(bounds) if bound >= wanted]
         for place in wide:
             guard[place] += 1
-            if guard[place] > MOST_GUARD:
+            if guard[place] > MAX_GUARD:
                 raise BddTorqueError(
                     f"accuracy of {targets[place].name}: {accuracy:g} units cannot be met, "
-                    f"{bounds[place]:.3g} is proved with {MOST_GUARD} guard bits: above 0.5 units would work"
+                    f"{bounds[place]:.3g} is proved with {MAX_GUARD} guard bits: above 0.5 units would work"
                 )

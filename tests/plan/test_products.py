@@ -19,7 +19,7 @@ from bddtorque.targets.tables.budget import plan_network
 from bddtorque.targets.tables.cover import Choices, cover
 from bddtorque.words.integer_range import word_range
 
-MOST_ROWS = 1 << 14
+MAX_ROWS = 1 << 14
 WAYS = ("blocks", "squares", "partial")
 
 
@@ -122,7 +122,7 @@ def test_no_recursion_needs_a_large_table(name):
     spec = bt.load_spec(name).with_options(bits=12, input_bits=12, source="recursive", target="tables")
     plan = draft_of_robot(spec, bt.load_robot(name)).plan
     assert plan.source == "recursive" and "partial" in ways_of(plan)
-    assert max(1 << sum(block.input_widths) for block in plan.blocks) <= MOST_ROWS
+    assert max(1 << sum(block.input_widths) for block in plan.blocks) <= MAX_ROWS
     products = plan.counts()["products"]
     assert sum(look_ups(plan, native=False).values()) <= 12 * products
 
@@ -132,4 +132,4 @@ def test_pieces_have_the_length_that_costs_least(bits, block_bits):
     words = [(word_range(bits), word_range(bits)), (word_range(max(bits - 8, 2)), word_range(bits))]
     taken = piece_bits(words, block_bits)
     costs = {tried: partial_cost(words, tried) for tried in range(1, block_bits // 2 + 1)}
-    assert costs[taken] == min(costs.values()) and 1 << (2 * taken) <= MOST_ROWS
+    assert costs[taken] == min(costs.values()) and 1 << (2 * taken) <= MAX_ROWS

@@ -13,7 +13,7 @@ from bddtorque.plan.reduction import build
 from bddtorque.plan.table import Table
 from bddtorque.questions import subject
 from bddtorque.questions.convolving import (
-    Counted,
+    CountedWord,
     _convolved,
     count_exactly,
     count_in_bins,
@@ -129,7 +129,7 @@ def test_distinct_rows_are_counted(rows, wide):
 
 
 def test_lists_are_cut_and_negated():
-    held = Counted(np.array([-2, 0, 5]), np.array([1, 2, 3]))
+    held = CountedWord(np.array([-2, 0, 5]), np.array([1, 2, 3]))
     assert held.from_value(0).total == 5 and held.negated().low == -5 and held.negated().counts[0] == 3
 
 

@@ -72,7 +72,7 @@ static int quantised(const double *x, const struct format *formats, int count, @
 
     for (k = 0; k < count; k++) {
         const struct format *format = &formats[k];
-        const double most = (format->angle != 0) ? MOST_ANGLE : DBL_MAX;
+        const double most = (format->angle != 0) ? MAX_ANGLE : DBL_MAX;
         const double half = format->words / 2.0;
         double raw;
 

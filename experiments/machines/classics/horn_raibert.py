@@ -24,7 +24,7 @@ from bddtorque.dynamics.tracer import Number, Tracer
 from bddtorque.robots.parts import Joint
 from bddtorque.robots.robot import Robot
 
-MOST_ENTRIES = 1 << 22
+MAX_ENTRIES = 1 << 22
 """Entries of one coefficient that are still built; beyond, only their number is told."""
 
 
@@ -108,9 +108,9 @@ def look_up(robot: Robot, position_bits: int, coefficient_bits: int | None = Non
 
 def _tabulated(robot: Robot, term: Term, position_bits: int, coefficient_bits: int | None) -> CoefficientTable:
     joints = term.expansion.depends_on
-    if position_bits * len(joints) > MOST_ENTRIES.bit_length() - 1:
+    if position_bits * len(joints) > MAX_ENTRIES.bit_length() - 1:
         raise BddTorqueError(
-            f"look-up of {term.name} of robot '{robot.name}': a table has at most {MOST_ENTRIES:,} entries, and "
+            f"look-up of {term.name} of robot '{robot.name}': a table has at most {MAX_ENTRIES:,} entries, and "
             f"2^{position_bits * len(joints)} are needed for {len(joints)} positions of {position_bits} bits"
         )
     axes = [grid_positions(robot.joints[j], position_bits) for j in joints]

@@ -18,7 +18,7 @@ from machines.hamilton.speculation_machine import SpeculativeMachine
 from machines.hamilton.speculation_methods import SERIAL, Method, iterations_to_exact
 from machines.hamilton.speculation_program import Floats
 
-FEWEST_LEFT_OUT = 8
+MIN_LEFT_OUT = 8
 """Samples at the beginning that are never compared."""
 
 
@@ -68,4 +68,4 @@ def torque_errors(robot: Robot, method: Method, motion: Motion, recursion: Recur
     machine.start(*(np.repeat(rows[:1], 3, axis=0) for rows in (motion.q, motion.qd, motion.qdd)))
     filled = iterations_to_exact(recursion, method, [joint.kind.name for joint in robot.joints])
     state = motion.q, motion.qd, motion.qdd
-    return TorqueErrors(machine.step(*state), serial.step(*state), max(FEWEST_LEFT_OUT, filled))
+    return TorqueErrors(machine.step(*state), serial.step(*state), max(MIN_LEFT_OUT, filled))
