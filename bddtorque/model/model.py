@@ -149,7 +149,7 @@ class Model:
 
     @property
     def rules(self) -> dict[str, Any]:
-        """How the samples of a function were read, by name; empty if there were none."""
+        """Rules by which the samples of a function were read, by name; empty if there were none."""
         self.require_function()
         return self.provenance.rules
 

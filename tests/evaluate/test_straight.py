@@ -100,7 +100,7 @@ def test_straight_code_gives_the_words_of_the_reference_on_other_arms(name, targ
 
 @pytest.fixture
 def small_functions(monkeypatch):
-    monkeypatch.setattr(cutting, "MOST_CHARACTERS", 100)
+    monkeypatch.setattr(cutting, "MAX_CHARACTERS", 100)
     monkeypatch.setattr(cutting, "PART_CHARACTERS", 700)
 
 
