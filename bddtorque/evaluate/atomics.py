@@ -25,7 +25,7 @@ HINTS = {
     **dict.fromkeys(("x86_64", "amd64"), ("llvm.x86.sse2.pause", ())),
     **dict.fromkeys(("aarch64", "arm64"), ("llvm.aarch64.isb", (15,))),
 }
-"""What tells a processor that a loop only waits: LLVM's name for the instruction, and its operands."""
+"""Hint that tells a processor that a loop only waits: LLVM's name for the instruction, and its operands."""
 ALIGNED = 8
 
 

@@ -1,4 +1,4 @@
-"""What writes the source of straight-line code, and what is made of it."""
+"""`CodeWriter`: writes the source of straight-line code; `Straight`: the code that it becomes."""
 
 from __future__ import annotations
 

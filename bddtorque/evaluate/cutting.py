@@ -10,16 +10,16 @@ import re
 from collections.abc import Callable, Sequence
 
 MAX_CHARACTERS = 60_000
-"""Statements of a plan that stay in one function."""
+"""Most characters of a plan that stays in one function; see the module for what longer ones take to compile."""
 PART_CHARACTERS = 8_000
-"""Statements of one function of a larger plan."""
+"""Characters of one function of a larger plan."""
 
 _NAME = re.compile(r"\b[a-z]\d+(?:_[0-9a-f]+)?\b")
 """Words in the statements: a letter and a number, as w12, x3 or m4_3ff0."""
 
 
 def is_large(statements: Sequence[str]) -> bool:
-    """Whether statements are cut."""
+    """Tell whether statements are cut."""
     return sum(map(len, statements)) > MAX_CHARACTERS
 
 

@@ -416,7 +416,7 @@ class Evaluator:
 
     @property
     def _stops(self) -> int:
-        """What single states do that are out of range; see `single`."""
+        """The way single states out of range go; see `single`."""
         return RAISES if self.on_range == "raise" else WARNS if self._range.warns else COUNT_ONLY
 
     def _forget_addresses(self) -> None:

@@ -50,7 +50,7 @@ class FloatPool:
         return "sine", self.plan.bits_of(wire.word), wire.rest
 
     def tabled(self, wire: Sine) -> bool:
-        """Whether one state looks a sine up."""
+        """Tell whether one state looks a sine up."""
         return self.plan.bits_of(wire.word) <= MAX_TABLE_BITS
 
     def sine(self, wire: Sine) -> str:

@@ -54,7 +54,7 @@ def generated_module(source: str, directory: Path, wires: int = 0, parts: int = 
 
 
 def _interactive() -> bool:
-    """Whether somebody sees the log: a terminal, or a prompt, as notebooks have one too."""
+    """Tell whether somebody sees the log: a terminal, or a prompt, as notebooks have one too."""
     return hasattr(sys, "ps1") or (sys.stderr is not None and sys.stderr.isatty())
 
 

@@ -1,4 +1,4 @@
-"""What code in floats asks of a processor, and its operations in plain Python, for NUMBA_DISABLE_JIT.
+"""Demands of code in floats on a processor, and its operations in plain Python, for NUMBA_DISABLE_JIT.
 
 LLVM contracts nothing by itself where no fast-math flag is set, so that compiled code rounds where a plan rounds. On a
 processor without fused multiply-add a library's function takes its place: slow, and the same floats.
@@ -25,7 +25,7 @@ def lrint(value: Any) -> Any:
 
 @cache
 def converts_int64() -> bool:
-    """Whether vector instructions convert between int64 and double: else they do so by way of int32."""
+    """Tell whether vector instructions convert between int64 and double: else they do so by way of int32."""
     return bool(llvm.get_host_cpu_features().get("avx512dq", False))
 
 

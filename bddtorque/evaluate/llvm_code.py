@@ -91,7 +91,7 @@ def element(value: Any) -> Any:
 
 
 def is_float(value: Any) -> bool:
-    """Whether a value is a float, or a vector of them."""
+    """Tell whether a value is a float, or a vector of them."""
     return isinstance(element(value), ir.FloatType | ir.DoubleType)
 
 

@@ -1,4 +1,4 @@
-"""What runs a plan: `Interpreted` by the precompiled kernel, `CodeRunner` as code of its own, `Spread` in threads.
+"""Runners of plans: `Interpreted` by the precompiled kernel, `CodeRunner` as code of its own, `Spread` in threads.
 
 States do not depend on each other and the kernels release the GIL, so that threads of one process share all tables and
 copy nothing. Several processors on a *single* state: `bddtorque.evaluate.shared_state`.
@@ -35,14 +35,13 @@ from bddtorque.evaluate.single import (
     TABLE,
     TILE,
     TILES,
-    Call,
     SingleCalls,
     batch_call,
     single_calls,
 )
+from bddtorque.evaluate.spreading import Spreadable
 from bddtorque.evaluate.state_arrays import RangeCounts, StateArrays
 from bddtorque.evaluate.straight import straight
-from bddtorque.plan.bdd import Diagram
 from bddtorque.plan.forms import check_form
 from bddtorque.plan.plan import Plan
 from bddtorque.plan.table import Table
@@ -59,23 +58,15 @@ MIN_STATES = 512
 """Of a piece: handing a piece to a thread costs some 20 µs, which fewer states of a small arm would not make good."""
 
 
-class Runnable(Protocol):
-    """What an evaluator runs: words, a plan, and one table and one diagram per block."""
+class Runnable(Spreadable, Protocol):
+    """Model for an evaluator: words, a plan, and one table and one diagram per block."""
 
     @property
     def formats(self) -> Interface:
         """The words that go in and come out."""
 
     @property
-    def plan(self) -> Plan:
-        """What is computed, wire by wire."""
-
-    @property
     def tables(self) -> Sequence[Table]:
-        """One per block of the plan."""
-
-    @property
-    def diagrams(self) -> Sequence[Diagram]:
         """One per block of the plan."""
 
     @property
@@ -84,7 +75,7 @@ class Runnable(Protocol):
 
 
 class Runner(Protocol):
-    """What runs a plan: words (N, n) of each array in, output words (N, k) out, words out of range counted."""
+    """Runner of a plan: words (N, n) of each array in, output words (N, k) out, words out of range counted."""
 
     @property
     def takes_columns(self) -> bool:
@@ -148,7 +139,7 @@ class Interpreted:
 
     @cached_property
     def addresses(self) -> Integers:
-        """How `addresses` of compiled calls begin."""
+        """Head of the `addresses` of compiled calls."""
         self.descriptor = program_descriptor(self.program, self.registers)
         return plan_addresses(len(self.arrays.inputs), run_program, self.descriptor)
 
@@ -157,11 +148,7 @@ class Interpreted:
         if DISABLE_JIT or self.registers > MAX_REGISTERS:
             run_states(self.program, tuple(arrays), out, np.empty(self.registers, dtype=np.int64), counts)
             return True
-        return self._run_batch(*arrays, out, self.addresses, counts, NOTHING) == COUNTED
-
-    @cached_property
-    def _run_batch(self) -> Call:
-        return batch_call(len(self.arrays.inputs))
+        return batch_call(len(arrays))(*arrays, out, self.addresses, counts, NOTHING) == COUNTED
 
     def kernel(self, checked: bool) -> Callable[..., None]:
         """Return the kernel of states."""
@@ -196,7 +183,7 @@ class CodeRunner:
 
     @cached_property
     def addresses(self) -> Integers:
-        """How `addresses` of compiled calls begin."""
+        """Head of the `addresses` of compiled calls."""
         code = self.code
         return plan_addresses(len(self.arrays.inputs), code.states, code.table, code.tile if code.tiles else 0)
 
@@ -206,14 +193,10 @@ class CodeRunner:
         if DISABLE_JIT:
             code.states(tuple(arrays), out, code.table, counts)
             return True
-        run, addresses, rows = self._run_batch, self.addresses, _empty(self._room, _WORD)
+        run, addresses, rows = batch_call(len(arrays)), self.addresses, _empty(self._room, _WORD)
         while (missing := run(*arrays, out, addresses, counts, rows)) > 0:
             self._compile(missing)
         return missing == COUNTED
-
-    @cached_property
-    def _run_batch(self) -> Call:
-        return batch_call(len(self.arrays.inputs))
 
     def _compile(self, missing: int) -> None:
         """Have `tiles` or `columns` compiled, or found on disk."""

@@ -1,6 +1,6 @@
 """`SharedStateRunner`: one state on P processors, each with its own list of walks and sums, in threads that stay.
 
-The lists come from the schedule that the counted model prices (`processor_lists`). A list runs in its own thread, or,
+The lists come from the schedule that the counted model prices (`list_building`). A list runs in its own thread, or,
 where there are more lists than cores, a thread goes from one of its lists to another. Between states threads look for
 the next one in shared memory, for 2 to 6 ms; then they sleep until a caller wakes them.
 """
@@ -23,11 +23,10 @@ from numba import types
 from bddtorque.base.jit import DISABLE_JIT
 from bddtorque.evaluate import shared_state_kernel as kernel
 from bddtorque.evaluate.atomics import other_cores, yielding_function
-from bddtorque.evaluate.list_building import processor_lists
+from bddtorque.evaluate.list_building import LINE, ProcessorLists, processor_lists
 from bddtorque.evaluate.machine import program_descriptor, run_program
 from bddtorque.evaluate.operations import StepCosts
 from bddtorque.evaluate.pointers import entry
-from bddtorque.evaluate.processor_lists import LINE, ProcessorLists
 from bddtorque.evaluate.runners import NOTHING, Interpreted, Runnable, plan_addresses, plan_kinds
 from bddtorque.evaluate.single import COUNTED, THREADS, SingleCalls, batch_call, single_calls
 from bddtorque.evaluate.spreading import Spreading, SpreadWay, delayed, schedule_model

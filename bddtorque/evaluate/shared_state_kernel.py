@@ -8,7 +8,7 @@ is the memory that all threads share:
     ASLEEP + thread     0 where a thread looks for the next state, 1 where it sleeps, 2 where it was called and comes
     lists + processor   how far its list is done, and for which state it was taken
     notes + thread      where a thread goes on in each list that it has taken
-    slots               inputs, and what the instructions make (`processor_lists`)
+    slots               inputs, and what the instructions make (`list_building`)
 
 A list is done by whoever takes it first, which is its own thread, unless that sleeps or the system has given its core
 to somebody else: then the caller takes it after a while. So no state waits for a thread that is not running, and a
@@ -23,9 +23,7 @@ import numpy as np
 
 from bddtorque.base.jit import inlined, njit_without_refcounts
 from bddtorque.evaluate.atomics import call_at, observe, publish, relax, take
-from bddtorque.evaluate.machine import look_up, program_at
-from bddtorque.evaluate.pointers import array_at, do_at, rows_from, run_at
-from bddtorque.evaluate.processor_lists import (
+from bddtorque.evaluate.list_building import (
     CLAMP,
     COLUMNS,
     LINE,
@@ -37,6 +35,8 @@ from bddtorque.evaluate.processor_lists import (
     WAIT,
     WALK,
 )
+from bddtorque.evaluate.machine import look_up, program_at
+from bddtorque.evaluate.pointers import array_at, do_at, rows_from, run_at
 from bddtorque.evaluate.program import Program
 
 PROCESSORS, THREADS, YIELD, LISTS, NOTES, DO, READ, ARRAYS = range(8)

@@ -1,4 +1,4 @@
-"""What lies between a caller's arrays and a plan: compiled calls, the same for all plans of as many input arrays.
+"""Compiled calls between a caller's arrays and a plan, the same for all plans of as many input arrays.
 
 An ordinary call of an evaluator looks at its arguments, makes rows of them, quantises, counts, and calls compiled code
 for each: many times the work of a single state. Here all of it is one function for exactly one kind of argument,
@@ -44,20 +44,20 @@ from bddtorque.words.formats import limits
 from bddtorque.words.kernels import ANGLE, dequantise_value, has_word, pack, quantise_value
 
 RUN, TABLE, ENTRIES, TILES, COLUMNS, TILE, THREADS = range(7)
-"""What stands where in `addresses`: the address of a plan's `states`, and where its table lies; of plans that take many
+"""Places in `addresses`: the address of a plan's `states`, and where its table lies; of plans that take many
 states at once, `tiles` and `columns` (0 until they are compiled) and how many states those take; whether the table
 describes threads that share a state, which must be awake."""
 PLAN = THREADS + 1
 WORDS, COUNTS, UNREAD, UNREAD_ROWS, FORMATS, OUTPUTS, OUTPUT_FORMATS, STOPS, WIDTHS = range(PLAN, PLAN + 9)
-"""What single states need besides: numbers, addresses of arrays, and from WIDTHS on how wide each input array is."""
+"""More places, for single states: numbers, addresses of arrays, and from WIDTHS on how wide each input array is."""
 COUNT_ONLY, RAISES, WARNS = range(3)
-"""What a state out of range does (STOPS): it is counted; floats are left to the ordinary way, which refuses them; or,
-where a number is clamped, which warns."""
+"""Treatment of a state out of range (STOPS): it is counted; floats are left to the ordinary way, which refuses them;
+or, where a number is clamped, which warns."""
 DONE, LEFT, CLAMPED = range(3)
-"""What the compiled calls return: the state was run; nothing was done or counted, and the ordinary way must look at it;
+"""Results of the compiled calls: the state was run; nothing was done or counted, and the ordinary way must look at it;
 or it was run and counted, but words were clamped that must be warned of."""
 COUNTED = -1
-"""What batches return where words were out of range."""
+"""Result of batches where words were out of range."""
 
 Call = Callable[..., int]
 """A compiled function (array, ..., out, addresses) on arrays (n,); TypeError for anything else."""

@@ -41,7 +41,7 @@ class Spreadable(Protocol):
 
     @property
     def plan(self) -> Plan:
-        """What is computed, wire by wire."""
+        """The plan, wire by wire."""
 
     @property
     def diagrams(self) -> Sequence[Diagram]:

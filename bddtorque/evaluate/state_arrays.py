@@ -29,7 +29,7 @@ AnyArray = npt.NDArray[Any]
 WORD, FLOAT = np.dtype(np.int64), np.dtype(np.float64)
 _array, _as_array = np.ndarray, np.array  # found at once
 _WORD_KINDS, _FLOAT_KINDS = "bBhHiIl", "bBhHiIlLefd"
-"""What single states are copied from: of words all integers but uint64, whose large ones would turn negative."""
+"""Types that single states are copied from: of words all integers but uint64, whose large ones would turn negative."""
 IN_ROWS, IN_COLUMNS = 0x101, 0x102
 """Flags of NumPy's arrays (`ndarray.flags.num`) that are aligned, and in C or in Fortran order."""
 TORQUE_ARRAYS = ("q", "qd", "qdd", "tau")

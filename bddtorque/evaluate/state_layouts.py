@@ -1,4 +1,4 @@
-"""How the words of many states lie in memory: what reads them into vectors, and what writes the outputs.
+"""Layouts of many states in memory: what reads them into vectors, and what writes the outputs.
 
 The statements are those of `lane_code`. Every layout makes floats of words, looks whether one is out of range, and
 counts angles beyond their limits, which are used as they are.

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from os import PathLike
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -41,7 +41,20 @@ from bddtorque.words.interface import Interface
 
 PAYLOAD = "payload"
 """The array of the words of a payload that is given at run time."""
-_CALLS = ("torque", "torque_words", "value", "words")
+
+
+class TorqueCall(Protocol):
+    """The type of `Model.torque`."""
+
+    def __call__(self, q: Any, qd: Any = 0, qdd: Any = 0) -> Floats:
+        """Return torques (n,) or (N, n)."""
+
+
+class TorqueWordsCall(Protocol):
+    """The type of `Model.torque_words`."""
+
+    def __call__(self, q: Any, qd: Any = None, qdd: Any = None, out: Words | None = None) -> Words:
+        """Return torque words (n,) or (N, n)."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -136,7 +149,7 @@ class Model:
 
     @property
     def rules(self) -> dict[str, Any]:
-        """How the samples of a function were read, by name; empty if there were none."""
+        """Rules by which the samples of a function were read, by name; empty if there were none."""
         self.require_function()
         return self.provenance.rules
 
@@ -192,19 +205,20 @@ class Model:
         return Evaluator(self, kind, form, on_range, processors, spread)
 
     @cached_property
-    def _words(self) -> Evaluator:
-        evaluator = self.evaluator("words")
-        # from now on the model's calls are the evaluator's own: one call less, which single states would notice
-        for name in _CALLS:
-            object.__setattr__(self, name, getattr(evaluator, name))
-        return evaluator
+    def _evaluator(self) -> Evaluator:
+        return self.evaluator("words")
 
     def __getstate__(self) -> dict[str, Any]:
-        """Leave out the evaluator: a copy makes its own."""
-        return {name: value for name, value in vars(self).items() if name not in ("_words", *_CALLS)}
+        """Return the fields: a copy makes its own evaluator, and whatever else follows from them."""
+        return {name: getattr(self, name) for name in self.__dataclass_fields__}
 
-    def torque(self, q: Any, qd: Any = 0, qdd: Any = 0) -> Floats:
-        """Return the torques of states in floats, computed through the words; see `Evaluator.torque`.
+    # Calls are those of the evaluator itself, found once: one call less, which single states would notice.
+
+    @cached_property
+    def torque(self) -> TorqueCall:
+        """Return the torques of states in floats, computed through the words: ``torque(q, qd=0, qdd=0)``.
+
+        See `Evaluator.torque`.
 
         Parameters
         ----------
@@ -220,10 +234,13 @@ class Model:
         array of float64
             Torques, N·m or N, shape (n,) or (N, n).
         """
-        return self._words.torque(q, qd, qdd)
+        return self._evaluator.torque
 
-    def torque_words(self, q: Any, qd: Any = None, qdd: Any = None, out: Words | None = None) -> Words:
-        """Return the torque words of input words; see `Evaluator.torque_words`.
+    @cached_property
+    def torque_words(self) -> TorqueWordsCall:
+        """Return the torque words of input words: ``torque_words(q, qd=None, qdd=None, out=None)``.
+
+        See `Evaluator.torque_words`.
 
         Parameters
         ----------
@@ -241,15 +258,17 @@ class Model:
         array of int64
             Torque words, shape (n,) or (N, n).
         """
-        return self._words.torque_words(q, qd, qdd, out)
+        return self._evaluator.torque_words
 
-    def value(self, *values: Any, **named: Any) -> Any:
-        """Return a quantity or a function at floats, computed through the words; see `Evaluator.value`."""
-        return self._words.value(*values, **named)
+    @cached_property
+    def value(self) -> Callable[..., Any]:
+        """Return the outputs at floats, computed through the words, of any model; see `Evaluator.value`."""
+        return self._evaluator.value
 
-    def words(self, *words: Any, **named: Any) -> Any:
-        """Return the output words of a quantity or a function at input words; see `Evaluator.words`."""
-        return self._words.words(*words, **named)
+    @cached_property
+    def words(self) -> Callable[..., Any]:
+        """Return the output words at input words, of any model; see `Evaluator.words`."""
+        return self._evaluator.words
 
     def payload(
         self, mass: float, centre_of_mass: Sequence[float] = (0.0, 0.0, 0.0), inertia: Any = None
@@ -287,12 +306,12 @@ class Model:
         progress
             Receives a call for every step.
         """
-        self._words.warm_up(progress)
+        self._evaluator.warm_up(progress)
 
     def kernel(self, kind: str = "words", checked: bool = True) -> Callable[..., Any]:
         """Return a compiled function for your own `numba.njit` loop.
 
-        For a robot: ``kernel(q, qd, qdd, tau)`` on word arrays (n,), which writes `tau`. For another quantity:
+        For torques: ``kernel(q, qd, qdd, tau)`` on word arrays (n,), which writes `tau`. For any quantity:
         ``kernel(q, ..., out)`` on its input arrays, with all output words in one array. For a function:
         ``word = kernel(word, ...)``.
 
@@ -308,7 +327,7 @@ class Model:
         callable
             It allocates nothing, releases the GIL and counts nothing.
         """
-        return (self._words if kind == "words" else self.evaluator(kind)).make_kernel(checked)
+        return (self._evaluator if kind == "words" else self.evaluator(kind)).make_kernel(checked)
 
     def error_of(self, function: Callable[..., Any]) -> float:
         """Return the largest |compiled − clamp(function)| over every combination of a function's input words, in units.

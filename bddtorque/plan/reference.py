@@ -27,7 +27,7 @@ from bddtorque.plan.wires import (
 )
 from bddtorque.words.float_sine import float_sines, turn_on_grid
 from bddtorque.words.ieee import fused
-from bddtorque.words.integer_range import hold, wrap
+from bddtorque.words.integer_range import wrap, wrap_or_clamp
 from bddtorque.words.rounding import half_up_shift
 
 Integers = npt.NDArray[np.int64]
@@ -46,7 +46,7 @@ class PlanArrays(Algebra[Any]):
 
     def input(self, wire: Input) -> Integers:
         """Return the words of an input: masked or clamped."""
-        return hold(self.inputs[wire.name], wire.bits, wire.wraps)
+        return wrap_or_clamp(self.inputs[wire.name], wire.bits, wire.wraps)
 
     def table(self, wire: Lookup, words: Sequence[Any]) -> Integers:
         """Return the entries of a table."""

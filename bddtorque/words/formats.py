@@ -21,7 +21,7 @@ import numpy.typing as npt
 
 from bddtorque.base.errors import BddTorqueError
 from bddtorque.base.plain import choice, of_type, real, whole
-from bddtorque.words.integer_range import hold, word_range, wrap
+from bddtorque.words.integer_range import word_range, wrap, wrap_or_clamp
 from bddtorque.words.rounding import half_away
 
 Kind = Literal["angle", "range"]
@@ -210,7 +210,7 @@ class Format:
         given = np.asarray(words)
         if given.dtype.kind not in "iu":
             raise BddTorqueError(f"{self.name}: words must be integers, got {given.dtype}")
-        return hold(given, self.bits, wraps=self.kind == "angle")
+        return wrap_or_clamp(given, self.bits, wraps=self.kind == "angle")
 
     def _checked(self, x: npt.ArrayLike) -> Floats:
         try:

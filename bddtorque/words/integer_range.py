@@ -88,7 +88,7 @@ def wrap(words: Any, bits: int) -> Any:
     return ((words & ((1 << bits) - 1)) ^ half) - half
 
 
-def hold(words: npt.ArrayLike, bits: int, wraps: bool) -> npt.NDArray[np.int64]:
+def wrap_or_clamp(words: npt.ArrayLike, bits: int, wraps: bool) -> npt.NDArray[np.int64]:
     """Return integers as a word of `bits` bits holds them: masked if it wraps, else clamped."""
     given = np.asarray(words)
     held: npt.NDArray[np.int64]

@@ -110,13 +110,13 @@ def test_a_large_batch_runs_in_several_threads_at_once():
     meeting, seen = threading.Barrier(4, timeout=600), set()
 
     class Meeting:
-        arrays, takes_columns, counts_unread, single, compiled_later = None, False, False, None, None
+        takes_columns, counts_unread, single, compiled_later, arrays = False, False, None, None, None
 
-        def run(self, arrays, out, counts):
+        def run(self, arrays, tau, counts):
             meeting.wait()
             seen.add(threading.get_ident())
-            out[:] = sum(arrays)
-            counts += len(out)
+            tau[:] = sum(arrays)
+            counts += len(tau)
             return True
 
         def kernel(self, checked):
@@ -125,14 +125,14 @@ def test_a_large_batch_runs_in_several_threads_at_once():
     words = np.arange(3 * 4 * MIN_STATES * 2).reshape(3, -1, 2)
     tau, counts = np.zeros_like(words[0]), np.ones(6, dtype=np.int64)
     spread = Spread(Meeting(), 4)
-    assert spread.run(tuple(words), tau, counts)
+    assert spread.run(words, tau, counts)
     assert spread.kernel(True) == "kernel, checked: True"  # one state is nothing to spread
     assert np.array_equal(tau, words.sum(axis=0)) and (counts == 1 + len(tau)).all() and len(seen) == 4
 
 
 def test_an_error_in_a_thread_is_raised_to_the_caller():
     class Failing:
-        arrays, takes_columns, counts_unread, single, kernel, compiled_later = None, False, False, None, None, None
+        takes_columns, counts_unread, single, kernel, compiled_later, arrays = False, False, None, None, None, None
 
         def run(self, arrays, out, counts):
             if arrays[0][0, 0] != 0:
@@ -140,7 +140,7 @@ def test_an_error_in_a_thread_is_raised_to_the_caller():
 
     words = np.arange(4 * MIN_STATES).reshape(-1, 1)
     with pytest.raises(ArithmeticError, match="in a thread"):
-        Spread(Failing(), 4).run((words, words, words), words.copy(), np.zeros(3, dtype=np.int64))
+        Spread(Failing(), 4).run([words] * 3, words.copy(), np.zeros(3, dtype=np.int64))
 
 
 @given(st.integers(0, 10**6), st.integers(1, 64), st.integers(1, 1000))

@@ -16,7 +16,7 @@ from compiled import arm, compiled, random_words, reference
 import bddtorque as bt
 from bddtorque.evaluate import kinds as kinds_module
 from bddtorque.evaluate import shared_state as team_module
-from bddtorque.evaluate.processor_lists import POST, WAIT
+from bddtorque.evaluate.list_building import POST, WAIT
 from bddtorque.evaluate.runners import Interpreted
 from bddtorque.evaluate.shared_state import SharedStateRunner
 from bddtorque.evaluate.shared_state_kernel import ASLEEP

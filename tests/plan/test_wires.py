@@ -21,7 +21,7 @@ from bddtorque.plan.wires import Algebra, AngleSum, Input, Lookup, Output, Produ
 from bddtorque.plan.word_ranges import known_ranges
 from bddtorque.questions.subjects import sliced
 from bddtorque.questions.wire_ranges import SumRanges
-from bddtorque.words.integer_range import Range, hold, index_words, word_range, wrap
+from bddtorque.words.integer_range import Range, index_words, word_range, wrap, wrap_or_clamp
 
 LIMBS = ProductBlock.of_pieces(2)
 UNIT = Fraction(1)
@@ -177,8 +177,8 @@ def test_words_are_held_as_two_s_complement_says(number, bits):
     modulus = 1 << bits
     word = wrap(number, bits)
     assert (word - number) % modulus == 0 and word in word_range(bits)
-    assert hold(np.int64(number), bits, True) == word
-    assert hold(np.int64(number), bits, False) == min(max(number, word_range(bits).low), word_range(bits).high)
+    assert wrap_or_clamp(np.int64(number), bits, True) == word
+    assert wrap_or_clamp(np.int64(number), bits, False) == min(max(number, word_range(bits).low), word_range(bits).high)
     assert wrap(np.array([number]), bits)[0] == word
     assert Range(number, number).bits == next(n for n in range(1, 65) if number in word_range(n))
 
@@ -186,7 +186,7 @@ def test_words_are_held_as_two_s_complement_says(number, bits):
 def test_words_in_the_order_of_an_index():
     assert index_words(2).tolist() == [0, 1, -2, -1]
     assert index_words(2, signed=False).tolist() == [0, 1, 2, 3]
-    assert hold(np.array([2**64 - 1], dtype=np.uint64), 4, False).tolist() == [7]
+    assert wrap_or_clamp(np.array([2**64 - 1], dtype=np.uint64), 4, False).tolist() == [7]
 
 
 def test_tables_and_angles_are_made_of_exact_words():
