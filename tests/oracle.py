@@ -73,7 +73,7 @@ class PinocchioTree:
         while left:  # depth first: pinocchio's mass matrix takes each subtree for joints in a row
             joint, link, parent, drive, multiplier, offset = left.pop()
             left += [each for each in every if each[2] == joint.name]
-            kind = pin.JointModelRZ() if joint.kind == "revolute" else pin.JointModelPZ()
+            kind = pin.JointModelRZ() if joint.kind.turns else pin.JointModelPZ()
             placement = pin.SE3(np.array(joint.rotation), np.array(joint.translation))
             place = model.addJoint(places[parent] if parent else 0, kind, placement, joint.name)
             model.appendBodyToJoint(place, inertia(link), pin.SE3.Identity())
