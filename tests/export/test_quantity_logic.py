@@ -83,11 +83,6 @@ def test_one_bit_processors_give_them_too(quantity: str, spread: SpreadWay, tmp_
     assert simulate(tmp_path / "v", "dut_tb.v", *made.sources)[-1].startswith("OK: 5 states in ")
 
 
-def test_a_law_on_several_processors_is_refused_in_a_line() -> None:
-    with pytest.raises(bt.BddTorqueError, match="adds differences of angles, as laws do"):
-        model_of("computed_torque").evaluator("parallel", processors=2, spread="bits")
-
-
 @pytest.mark.parametrize("quantity", QUANTITIES)
 def test_the_netlist_gives_the_words_of_the_evaluator(quantity: str) -> None:
     model = model_of(quantity)
