@@ -57,6 +57,7 @@ lint: $(READY)
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/lint-imports --no-logo
+	cd experiments && $(abspath $(BIN))/lint-imports --no-logo
 	$(BIN)/python tests/plain_english.py
 
 types: $(READY)

@@ -5,7 +5,6 @@ Names are loaded when first used, so that a controller that only evaluates never
 
 from __future__ import annotations
 
-import warnings
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -13,9 +12,7 @@ from bddtorque.base.version import __version__
 
 if TYPE_CHECKING:
     from bddtorque.base.errors import BddTorqueError, ClampWarning
-    from bddtorque.compiler.compiling import compile
-    from bddtorque.compiler.function_compiling import compile_function
-    from bddtorque.compiler.sample_compiling import compile_samples
+    from bddtorque.compiler.compiling import compile, compile_function, compile_samples
     from bddtorque.compiler.verify import verify
     from bddtorque.dynamics.batch import inverse_dynamics
     from bddtorque.dynamics.matrices import bias, forward_dynamics, gravity_torque, mass_matrix
@@ -23,8 +20,10 @@ if TYPE_CHECKING:
     from bddtorque.dynamics.robot_trace import trace_torques
     from bddtorque.dynamics.terms import terms_of
     from bddtorque.evaluate.evaluator import Evaluator
-    from bddtorque.export import export_blif, export_c, export_one_bit, export_pla, export_verilog
-    from bddtorque.laws.friction import Friction
+    from bddtorque.export.c_exporter import export_c
+    from bddtorque.export.logic import export_blif, export_pla
+    from bddtorque.export.one_bit_exporter import export_one_bit
+    from bddtorque.export.verilog_exporter import export_verilog
     from bddtorque.model.model import Model, load
     from bddtorque.proof.certificate import Certificate
     from bddtorque.questions.asking import ask
@@ -32,30 +31,28 @@ if TYPE_CHECKING:
     from bddtorque.robots import load_robot
     from bddtorque.robots.robot import Robot
     from bddtorque.spec import Spec, load_spec
-    from bddtorque.sweeps.quantity_sweep import sweep_quantity
     from bddtorque.sweeps.running import sweep
-
-    FunctionModel = Model
+    from bddtorque.words.friction import Friction
 
 _HOME = {
     "BddTorqueError": "base.errors",
     "Certificate": "proof.certificate",
     "ClampWarning": "base.errors",
     "Evaluator": "evaluate.evaluator",
-    "Friction": "laws.friction",
+    "Friction": "words.friction",
     "Model": "model.model",
     "Robot": "robots.robot",
     "Spec": "spec",
     "ask": "questions.asking",
     "bias": "dynamics.matrices",
     "compile": "compiler.compiling",
-    "compile_function": "compiler.function_compiling",
-    "compile_samples": "compiler.sample_compiling",
-    "export_blif": "export",
-    "export_c": "export",
-    "export_one_bit": "export",
-    "export_pla": "export",
-    "export_verilog": "export",
+    "compile_function": "compiler.compiling",
+    "compile_samples": "compiler.compiling",
+    "export_blif": "export.logic",
+    "export_c": "export.c_exporter",
+    "export_one_bit": "export.one_bit_exporter",
+    "export_pla": "export.logic",
+    "export_verilog": "export.verilog_exporter",
     "forward_dynamics": "dynamics.matrices",
     "gravity_torque": "dynamics.matrices",
     "inverse_dynamics": "dynamics.batch",
@@ -64,7 +61,6 @@ _HOME = {
     "load_spec": "spec",
     "mass_matrix": "dynamics.matrices",
     "sweep": "sweeps.running",
-    "sweep_quantity": "sweeps.quantity_sweep",
     "terms_of": "dynamics.terms",
     "lint": "dynamics.robot_lint",
     "trace_torques": "dynamics.robot_trace",
@@ -101,7 +97,6 @@ __all__ = [
     "load_spec",
     "mass_matrix",
     "sweep",
-    "sweep_quantity",
     "terms_of",
     "trace_torques",
     "verify",
@@ -112,9 +107,6 @@ __all__ = [
 def __getattr__(name: str) -> Any:
     if name in _HOME:
         return getattr(import_module(f"{__name__}.{_HOME[name]}"), name)
-    if name == "FunctionModel":
-        warnings.warn("bt.FunctionModel is now bt.Model, for robots and functions", DeprecationWarning, stacklevel=2)
-        return import_module(f"{__name__}.model.model").Model
     raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
 
 

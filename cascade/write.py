@@ -12,17 +12,17 @@ from pathlib import Path
 from typing import Any
 
 from bddtorque.base.errors import BddTorqueError
-from bddtorque.base.writing import write_whole
+from bddtorque.base.files import write_whole
 from bddtorque.compiler.origin import from_terms
 from bddtorque.compiler.pinning import FORMAT, VERSION
-from bddtorque.compiler.plan_text import plan_text
 from bddtorque.compiler.robot_draft import draft_of_robot
 from bddtorque.plan.plan import Plan
-from bddtorque.plan.plan_operations import native_operations
+from bddtorque.plan.plan_cost import native_operations
+from bddtorque.report.page import standalone_svg
 from bddtorque.report.plan_picture import plan_svg
-from bddtorque.report.standalone import standalone_svg
 from bddtorque.spec import spec_names
-from bddtorque.spec.loading import spec_and_robot
+from bddtorque.spec.spec_files import spec_and_robot
+from bddtorque.targets.plan_text import plan_text
 
 PLANS: dict[str, tuple[str, dict[str, Any]]] = {
     **{name: (name, {}) for name in spec_names()},
@@ -53,7 +53,7 @@ def documents(name: str) -> dict[str, bytes]:
         assert isinstance(terms, Plan)
         counts = f"{native_operations(terms):,} operations a state, the recursion {native_operations(plan):,}"
         why_not = f"\nWhy not terms\n  they take {counts}\n"
-    bits = "/".join(str(bits) for bits in dict.fromkeys(word.bits for word in draft.source.outputs.values()))
+    bits = "/".join(str(bits) for bits in dict.fromkeys(word.bits for word in draft.formats.results.values()))
     title = f"{robot.name}, {bits} bits"
     return {
         "txt": (plan_text(plan, title, draft.bounds()) + why_not).encode(),

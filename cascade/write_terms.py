@@ -10,11 +10,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import bddtorque as bt
-from bddtorque.base.writing import write_whole
-from bddtorque.export.pla import pla_text
+from bddtorque.base.files import write_whole
+from bddtorque.export.logic import pla_text
 from bddtorque.plan.wires import Lookup
 from bddtorque.report.diagram_picture import diagram_picture, drawable_part
-from bddtorque.report.standalone import DIAGRAM_NOTES, standalone_svg
+from bddtorque.report.page import DIAGRAM_NOTES, standalone_svg
 from bddtorque.sweeps.term_errors import term_summands
 
 FOLDER = Path(__file__).parents[1] / "tables" / "planar2r_terms"

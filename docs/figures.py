@@ -44,7 +44,7 @@ WAYS = (
     ("`float`: `kernel(checked=False)`", "float", "words, one state, unchecked", "T"),
     ("`float`: `torque_words`, batch in rows (the default)", "float", ROWS, "V"),
     ("`float`: `torque_words`, batch in columns", "float", COLUMNS, "V"),
-    ("`float`: `torque` on batches of floats, N·m out", "float", "torque, batch of floats", "V"),
+    ("`float`: `torque` on batches of floats, N·m out", "float", "values, batch of floats", "V"),
     ("`tables`: `kernel()` in a compiled loop", "tables", ONE, "T"),
     ("`tables`: a loop of your own over rows", "tables", "words, a loop of your own", "T"),
     ("`tables`: `torque_words`, batch in rows", "tables", ROWS, "T"),
@@ -54,7 +54,7 @@ WAYS = (
     ("T: float32, sine table", "float", "float32, sine table", ""),
     ("V: float32, vector batch", "float", "float32, vector batch", ""),
     ("L: float64, libm", "float", "float64, libm", "T"),
-    ("generic Newton-Euler, float64", "float", "generic Newton-Euler", "T"),
+    ("general float64 code", "float", "general float64 code", "T"),
     ("pinocchio.rnea, from Python", "float", "pinocchio.rnea, from Python", "T"),
     ("CasADi's C, float64", "float", "CasADi's C, float64", "T"),
 )
@@ -73,7 +73,7 @@ def arm_row(name: str) -> list[str]:
     model = bt.compile(name, bits=12)
     figures = model.summary()
     size = len(_file_of(model))
-    joints = "".join("R" if joint.revolute else "P" for joint in model.robot.joints)
+    joints = "".join("R" if joint.kind.turns else "P" for joint in model.robot.joints)
     bound = max(model.certificate.bounds)
     shown = f"{len(joints)}R" if len(joints) > 4 and set(joints) == {"R"} else joints
     return [

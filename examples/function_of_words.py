@@ -38,8 +38,8 @@ def main(folder: Path | None = None) -> bt.Model:
     print(model)
     print(model.certificate)
     for word in (-1024, 0, 1024):
-        volts = model.inputs[0].dequantise(word)
-        read = model.output.dequantise(model.words(word))
+        volts = model.formats.words["volts"].dequantise(word)
+        read = model.formats.results["temperature"].dequantise(model.words(word))
         print(f"converter word {word:6d} ({float(volts):.4f} V): {float(read):7.2f} °C, exactly {celsius(volts):7.2f}")
     print(f"largest error over all 4096 words: {model.error_of(celsius):.4f} units")
     if folder is not None:

@@ -54,7 +54,7 @@ def main(arguments: Sequence[str] | None = None) -> dict[str, float]:
     bits = parser.parse_args(arguments).bits
     model = compile_gravity(bits)
     print(model)
-    print("payload words:", ", ".join(model.arrays["payload"].labels))
+    print("payload words:", ", ".join(model.formats["payload"].labels))
     empty, loaded = model.payload(0.0), model.payload(LOAD, PLACE)
     robot = bt.load_robot("ur5").with_payload(LOAD, PLACE)
     moved = {

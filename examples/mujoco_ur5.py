@@ -52,7 +52,7 @@ def mjcf(robot: bt.Robot, timestep: float) -> str:
         mujoco.mju_mat2Quat(quaternion, np.array(joint.rotation).ravel())
         I = np.array(link.inertia)  # noqa: E741 - the inertia's name
         upper = (I[0, 0], I[1, 1], I[2, 2], I[0, 1], I[0, 2], I[1, 2])
-        kind = "hinge" if joint.revolute else "slide"
+        kind = "hinge" if joint.kind.turns else "slide"
         opened.append(
             f'<body name={quoteattr(link.name)} pos="{_text(joint.translation)}" quat="{_text(quaternion)}">'
             f'<joint name={quoteattr(joint.name)} type="{kind}" axis="0 0 1" armature="{joint.rotor_inertia!r}"/>'

@@ -27,11 +27,11 @@ import numpy as np
 from reporting import TIMED, Check, Rule, finish, near, parser, save_figure, show_table, write_csv
 
 import bddtorque as bt
-from bddtorque.evaluate.runners import Interpreted
-from bddtorque.evaluate.team import Team, choose_spreading
-from bddtorque.schedule import WORD_STEPS, Operation, Spreading, Word, delayed, schedule_model
-from bddtorque.schedule.scheduling import Placement, Schedule
-from bddtorque.work import usable_processors
+from bddtorque.base.system import usable_processors
+from bddtorque.evaluate.operations import WORD_STEPS, Operation, WordView
+from bddtorque.evaluate.scheduling import Placement, Schedule
+from bddtorque.evaluate.shared_state import SharedStateRunner, choose_spreading
+from bddtorque.evaluate.spreading import Spreading, delayed, schedule_model
 
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt
@@ -148,12 +148,12 @@ def counted(spreading: Spreading) -> float:
 
 def meetings(model: bt.Model, form: str, spreading: Spreading) -> int:
     """Return how often a processor waits for another in one state."""
-    return Team(Interpreted(model, form), model, spreading, 1).lists.meetings
+    return len(SharedStateRunner(model, form, spreading, 1).code.waits)
 
 
 def chain(processors: int, length: int) -> Spreading:
     """Return additions of 1, each on the processor after the one before; the last two are the torques of a 2R arm."""
-    one = Word(constant=1, low=1, high=1)
+    one = WordView(constant=1, low=1, high=1)
     operations, placements, word = [], [], one
     for k in range(length):
         name = f"step{k}"
@@ -162,7 +162,7 @@ def chain(processors: int, length: int) -> Spreading:
             Operation(name, name, name, "add", (word, one), before, (1, 1), bits=32, low=1, high=length + 1)
         )
         placements.append(Placement(name, k % processors, float(k), k + 1.0))
-        word = Word((name,), low=1, high=length + 1)
+        word = WordView((name,), low=1, high=length + 1)
     for k in range(2):
         name = f"tau{k + 1}"
         operations.append(Operation(name, name, name, "clamp", (word,), word.sources, low=-128, high=127, output=k))
@@ -175,17 +175,17 @@ class ToAndFro:
 
     def __init__(self) -> None:
         model = bt.compile("planar2r", bits=4)
-        self._team = Team(Interpreted(model, "bits"), model, chain(2, CHAIN), 2)
+        self._team = SharedStateRunner(model, "bits", chain(2, CHAIN), 2)
         self._given = np.zeros((1, 2), dtype=np.int64)
         self._given.flags.writeable = False
 
     def cost(self) -> float:
         """Return nanoseconds from the end of an addition on one processor to the end of the next on another."""
-        tau, counts = np.empty((1, 2), dtype=np.int64), np.zeros((3, 2), dtype=np.int64)
-        self._team.run(self._given, self._given, self._given, tau, counts)
+        tau, counts = np.empty((1, 2), dtype=np.int64), np.zeros(6, dtype=np.int64)
+        self._team.run([self._given] * 3, tau, counts)
         time.sleep(0.0005)
         begun = time.perf_counter()
-        self._team.run(self._given, self._given, self._given, tau, counts)
+        self._team.run([self._given] * 3, tau, counts)
         took = time.perf_counter() - begun
         assert (tau == 127).all()
         return took / CHAIN * 1e9

@@ -25,15 +25,13 @@ from bddtorque.bench.bench_figure import bench_figure
 from bddtorque.bench.casadi_code import missing_for_casadi
 from bddtorque.bench.contenders import BASELINE, FLOATS, OWN_LOOP, VECTOR_BASELINE
 from bddtorque.bench.peers import TILE, vector_peer
-from bddtorque.bench.timing import COPIED, Report, Timing, machine, measure
+from bddtorque.bench.timing import COPIED, BenchReport, Timing, machine, measure
+from bddtorque.dynamics.graph import Op
 from bddtorque.dynamics.robot_trace import trace_torques
 from bddtorque.evaluate.float_code import FloatPool
-from bddtorque.graph.graph import Op
 from bddtorque.model.model import Model
-from bddtorque.plan.float_plan import FloatPlan
-from bddtorque.plan.float_wires import Add, Fused, Multiply, Sine
-from bddtorque.plan.plan_operations import look_ups
-from bddtorque.plan.wires import Output, Product, Sum
+from bddtorque.plan.plan_cost import look_ups
+from bddtorque.plan.wires import Add, Fused, Multiply, Output, Product, Sine, Sum
 from bddtorque.sweeps.states import random_words
 
 ARMS = ("planar2r", "planar3r_a", "puma560", "ur5")
@@ -47,7 +45,7 @@ def profile(model: Model) -> dict[str, Any]:
     """Return what the straight-line code of a plan does for a state, beside the float graph."""
     plan = model.plan
     graph = trace_torques(model.robot)
-    if isinstance(plan, FloatPlan):
+    if plan.in_floats:
         pool = FloatPool(plan)
         counts = {
             "held in": np.dtype(plan.precision.dtype).name,
@@ -73,14 +71,14 @@ def profile(model: Model) -> dict[str, Any]:
     }
 
 
-def row(report: Report, model: Model) -> dict[str, object]:
+def row(report: BenchReport, model: Model) -> dict[str, object]:
     """Return one line of the table."""
     ratios = {name: report.timing(name) for name in (ONE, ROWS, COLUMNS, LIBM, VECTOR_BASELINE, BASELINE)}
     known = {each.name: f"{each.ratio:.2f}" for each in report.timings}
     latency = report.latency
     assert latency is not None
     return {
-        "arm": report.robot,
+        "arm": report.name,
         "target": report.target,
         "source": report.source,
         "proved": round(report.bound, 3),
@@ -103,36 +101,39 @@ def row(report: Report, model: Model) -> dict[str, object]:
     }
 
 
-def judge(report: Report, checks: list[Check]) -> list[str]:
+def judge(report: BenchReport, checks: list[Check]) -> list[str]:
     """Add the speed goals of a model, and return the names of those it misses."""
     one, own = report.timing(ONE), report.timing(OWN_LOOP)
     batch = min(report.timing(name).vector_ratio for name in (ROWS, COLUMNS))
     bars = []
     if report.target == "float":
         bars.append(("words one by one / T", 1.10, one.ratio))
-        bars.append(("a loop of one's own / T", 1.3 if report.robot.startswith("planar") else 1.15, own.ratio))
+        bars.append(("a loop of one's own / T", 1.3 if report.name.startswith("planar") else 1.15, own.ratio))
         bars.append(("unchecked / T", 1.05, report.timing(UNCHECKED).ratio))
         bars.append(("words one by one / L", 1 / 3.3, one.ratio / report.timing(LIBM).ratio))
         bars.append(("batch / V", 1.05, batch))
         bars += [(f"{name} from Python / empty call", bar, report.call(name).ratio) for name, bar in CALL_BARS.items()]
         contiguous = report.call("torque").nanoseconds
-        bars += [(f"{name} / torque", 3.0, report.call(name).nanoseconds / contiguous) for name in COPIED]
+        bars += [
+            (f"torque of {name} / torque", 3.0, report.call(f"torque of {name}").nanoseconds / contiguous)
+            for name in COPIED
+        ]
     else:
-        bars.append(("words one by one / T", 3.0 if report.robot.startswith("planar") else 8.0, one.ratio))
+        bars.append(("words one by one / T", 3.0 if report.name.startswith("planar") else 8.0, one.ratio))
     missed = []
     for what, bar, found in bars:
-        checks.append(Check("ours", f"{report.robot} {report.target}: {what}", found, TIMED, goal=at_most(bar)))
+        checks.append(Check("ours", f"{report.name} {report.target}: {what}", found, TIMED, goal=at_most(bar)))
         missed += [what] if found > bar else []
     return missed
 
 
-def explain(missed: Sequence[str], report: Report, found: dict[str, Any]) -> str:
+def explain(missed: Sequence[str], report: BenchReport, found: dict[str, Any]) -> str:
     """Say what a plan that misses a bar asks for, beside the time it takes."""
     operations = found["multiplications"] + found["additions"] + found["fused"]
     peer = found["float multiplications"] + found["float additions"]
     one = report.timing(ONE).nanoseconds
     return (
-        f"{report.robot}, {report.target}, misses {'; '.join(missed)}: {operations} operations a state in "
+        f"{report.name}, {report.target}, misses {'; '.join(missed)}: {operations} operations a state in "
         f"{found['held in']} ({found['multiplications']} multiplications, {found['additions']} additions, "
         f"{found['fused']} of both fused), {found['look-ups']} look-ups in "
         f"{report.timing(ONE).sizes.tables:,} bytes, where the float peers do {peer} in float32: "
@@ -163,7 +164,7 @@ def main() -> None:
         show_table([{key: each[key] for key in part} for each in rows])
         print()
     write_csv("bench_words", rows)
-    every = [{"arm": each.robot, "target": each.target, **flat(timing)} for each in reports for timing in each.timings]
+    every = [{"arm": each.name, "target": each.target, **flat(timing)} for each in reports for timing in each.timings]
     write_csv("bench_contenders", every)
     save_figure("bench_words", bench_figure(reports))
     save_figure("bench_words_float", bench_figure([each for each in reports if each.target == "float"]))

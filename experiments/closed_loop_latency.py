@@ -13,19 +13,19 @@ import math
 from itertools import pairwise
 
 import matplotlib
-from papers.closed_loop import FAST, SLOW, Experiment, Sinusoid, simulate
-from papers.frozen_stability import critical_product, impulse_responses
-from papers.hamilton_equations import HAMILTON
-from papers.speculation_costs import place_costs
-from papers.timetables import new_on_four, processor_a_link, single_processor
 from reporting import Check, Rule, arguments, finish, near, save_figure, show_table, write_csv
 
 import bddtorque as bt
-from bddtorque.machines.hamilton.speculation_methods import BINDER_HERZOG, NEW, SERIAL, Method
-from bddtorque.machines.lathrop.linear_program import linear_program
-from bddtorque.machines.lathrop.logarithmic_program import logarithmic_program
-from bddtorque.machines.lathrop.systolic import pipeline
-from bddtorque.machines.lathrop.vector_program import Times
+from machines.control.closed_loop import FAST, SLOW, Experiment, Sinusoid, simulate
+from machines.control.frozen_stability import critical_product, impulse_responses
+from machines.hamilton.hamilton_equations import HAMILTON
+from machines.hamilton.speculation_costs import place_costs
+from machines.hamilton.speculation_methods import BINDER_HERZOG, NEW, SERIAL, Method
+from machines.hamilton.timetables import new_on_four, processor_a_link, single_processor
+from machines.lathrop.linear_program import linear_program
+from machines.lathrop.logarithmic_program import logarithmic_program
+from machines.lathrop.systolic import pipeline
+from machines.lathrop.vector_program import Times
 
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt

@@ -13,11 +13,11 @@ from dataclasses import dataclass
 
 import matplotlib
 import numpy as np
-from papers.closed_loop import FAST, SLOW, Experiment, Run, Sinusoid, simulate
 from reporting import Check, Rule, arguments, finish, near, save_figure, show_table, write_csv
 
 import bddtorque as bt
-from bddtorque.machines.hamilton.speculation_methods import (
+from machines.control.closed_loop import FAST, SLOW, Experiment, Run, Sinusoid, simulate
+from machines.hamilton.speculation_methods import (
     BINDER_HERZOG,
     FIRST_ORDER,
     NEW,

@@ -11,7 +11,10 @@ from __future__ import annotations
 
 import matplotlib
 import numpy as np
-from papers.frozen_stability import (
+from reporting import Check, Rule, arguments, finish, near, save_figure, show_table, write_csv
+
+import bddtorque as bt
+from machines.control.frozen_stability import (
     alternating_limit,
     critical_product,
     impulse_responses,
@@ -19,10 +22,7 @@ from papers.frozen_stability import (
     loop_matrix,
     spectral_radius,
 )
-from reporting import Check, Rule, arguments, finish, near, save_figure, show_table, write_csv
-
-import bddtorque as bt
-from bddtorque.machines.hamilton.speculation_methods import BINDER_HERZOG, FIRST_ORDER, NEW, NEWBOX, SERIAL, YAMAKITA
+from machines.hamilton.speculation_methods import BINDER_HERZOG, FIRST_ORDER, NEW, NEWBOX, SERIAL, YAMAKITA
 
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt

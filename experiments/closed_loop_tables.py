@@ -15,14 +15,14 @@ import math
 
 import matplotlib
 import numpy as np
-from papers.closed_loop import FAST, SLOW, Experiment, Run, simulate
-from papers.closed_loop_words import WordsLoop
-from papers.hamilton_equations import HAMILTON
 from reporting import Check, Rule, arguments, at_most, between, finish, near, save_figure, show_table, write_csv
 
 import bddtorque as bt
-from bddtorque.machines.hamilton.speculation_machine import SpeculativeMachine
-from bddtorque.machines.hamilton.speculation_methods import (
+from machines.control.closed_loop import FAST, SLOW, Experiment, Run, simulate
+from machines.control.closed_loop_words import WordsLoop
+from machines.hamilton.hamilton_equations import HAMILTON
+from machines.hamilton.speculation_machine import SpeculativeMachine
+from machines.hamilton.speculation_methods import (
     BINDER_HERZOG,
     METHODS,
     NEW,

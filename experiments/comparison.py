@@ -9,7 +9,7 @@ table memory. Three cost models, which differ in what a processor is:
     cell steps     the same, but a multiplier is a row of b cells, one a bit, and takes 2b steps
 
 The number of processors told is that of word steps. What is charged to whom stands at the head of
-bddtorque/machines/comparison.py. Everything is measured: on traced graphs, by schedules, or by the simulated array.
+machines/comparison.py. Everything is measured: on traced graphs, by schedules, or by the simulated array.
 
     python experiments/comparison.py [--quick]
 """
@@ -24,10 +24,10 @@ from reporting import Check, Rule, arguments, finish, save_figure, show_table, w
 
 import bddtorque as bt
 from bddtorque.dynamics.terms import Terms
-from bddtorque.machines.comparison import expanded_terms, literature
-from bddtorque.machines.cost_model import CostModel, Machine, bit_steps, cell_steps, unsupported, word_steps
-from bddtorque.machines.machine_figure import add_legend, draw_machines
-from bddtorque.machines.table_machines import table_machines
+from machines.comparison import expanded_terms, literature
+from machines.cost_model import CostModel, Machine, bit_steps, cell_steps, unsupported, word_steps
+from machines.machine_figure import add_legend, draw_machines
+from machines.table_machines import table_machines
 
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt

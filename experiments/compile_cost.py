@@ -1,4 +1,4 @@
-"""What compiling costs: seconds, peak memory and file size of every built-in arm, beside the bars set for them.
+"""Cost of compiling: seconds, peak memory and file size of every built-in arm, beside the bars set for them.
 
     python experiments/compile_cost.py [--quick] [--full] [--bits 12] [--workers 2] [--arms ur5,panda]
 

@@ -17,17 +17,16 @@ import numpy as np
 from reporting import TIMED, Check, Rule, arguments, at_most, between, finish, near, save_figure, show_table, write_csv
 
 import bddtorque as bt
-from bddtorque.diagrams.forms import FORMS, Bits
-from bddtorque.diagrams.reduction import reduce
-from bddtorque.evaluate.machine import run_states
-from bddtorque.evaluate.program import assemble
-from bddtorque.graph.tracer import Tracer
-from bddtorque.model.source import RobotSource
-from bddtorque.plan.bound import compose
+from bddtorque.dynamics.tracer import Tracer
+from bddtorque.evaluate.generated import plans_folder
+from bddtorque.evaluate.straight import straight
+from bddtorque.plan.bound import compose_bounds
+from bddtorque.plan.forms import BIT_FORMS, Bits, make_form
+from bddtorque.plan.reduction import reduce
 from bddtorque.plan.tabulate import tabulate
-from bddtorque.planner.builder import Target
-from bddtorque.planner.cover import Choices, cover
 from bddtorque.spec import load_spec
+from bddtorque.targets.builder import OutputFormat
+from bddtorque.targets.tables.cover import Choices, cover
 
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt
@@ -36,7 +35,7 @@ RANGE = 400.0
 """N·m, of the torque words: ±200 as in the paper."""
 STATES = 500_000
 REPEATS = 5
-SHOWN = {"bits": ":", "lockstep": "-.", "multi_terminal": "--", "dense": "-"}
+SHOWN = {"bits": ":", "lockstep": "-.", "dense": "-"}
 """Forms that are run, and how each is drawn."""
 TESTS = {5: 4.87, 6: 3.09, 7: 2.82, 8: 2.26}
 """Bit tests of the cascade over those of the direct table, by W."""
@@ -53,9 +52,9 @@ def measure(W: int, way: str) -> list[dict[str, object]]:
     """Build one way at one word length; return a row for each form it was run in."""
     robot, spec = bt.load_robot("planar2r"), load_spec("planar2r").with_options(bits=W)
     formats = spec.formats(robot)
-    arguments = RobotSource(robot, spec, formats).arguments
+    arguments = formats.arguments
     lsb = Fraction(RANGE) / (1 << W)
-    target = Target("tau1", lsb, -(1 << (W - 1)), (1 << (W - 1)) - 1)
+    target = OutputFormat("tau1", lsb, -(1 << (W - 1)), (1 << (W - 1)) - 1)
     start = time.perf_counter()
     if way == "direct":
         plan = cover(term(), arguments, [target], Choices((0,), 0), 3 * W)
@@ -70,21 +69,20 @@ def measure(W: int, way: str) -> list[dict[str, object]]:
         Bits.from_diagram(diagram).count_tests(rng.integers(0, len(table.values), 4000)).sum(axis=1).mean()
         for table, diagram in zip(tables, diagrams, strict=True)
     ]
-    (bound,) = compose(plan, {name: each.scale for name, each in arguments.items()}, facts)
+    (bound,) = compose_bounds(plan, {name: each.scale for name, each in arguments.items()}, facts)
     q, qd, qdd = (rng.integers(-(1 << (W - 1)), 1 << (W - 1), (STATES, 2)) for _ in range(3))
     values = [formats.q[1].dequantise(q[:, 1]), formats.qd[0].dequantise(qd[:, 0]), formats.qd[1].dequantise(qd[:, 1])]
     true = -10.0 * np.sin(values[0]) * values[1] * values[2] / float(lsb)
     rows = []
     for name in SHOWN:
-        lowered = [
-            FORMS[name].from_table(table, diagram.order) for table, diagram in zip(tables, diagrams, strict=True)
-        ]
-        program = assemble(plan, formats, lowered)
-        tau, registers = np.zeros((STATES, 2), dtype=np.int64), np.zeros(len(plan.wires), dtype=np.int64)
+        made = [make_form(name, table, diagram) for table, diagram in zip(tables, diagrams, strict=True)]
+        code = straight(plan, formats, tables, plans_folder(), False, made if name in BIT_FORMS else ())
+        tau, counts = np.zeros((STATES, 2), dtype=np.int64), np.zeros(6, dtype=np.int64)
+        code.states((q, qd, qdd), tau, code.table, counts)  # compiled
         times = []
         for _ in range(REPEATS):
             begun = time.perf_counter()
-            run_states(program, q, qd, qdd, tau, registers, np.zeros((3, 2), dtype=np.int64))
+            code.states((q, qd, qdd), tau, code.table, counts)
             times.append(time.perf_counter() - begun)
         rows.append(
             {

@@ -12,7 +12,10 @@ from typing import Any
 
 import matplotlib
 import numpy as np
-from papers.fijany_costs import (
+from reporting import EQUAL, Check, Rule, arguments, below, finish, save_figure, show_table, write_csv
+
+import bddtorque as bt
+from machines.fijany.array_costs import (
     PRINTED,
     SUM_OF_PARTS,
     CostFormula,
@@ -21,14 +24,11 @@ from papers.fijany_costs import (
     heading_costs,
     measured_costs,
 )
-from papers.fijany_machine import PHASES_OF, run_array, trace_array
-from papers.generic_arms import generic_arm
-from papers.serial import inertia_matrix, project
-from reporting import EQUAL, Check, Rule, arguments, below, finish, save_figure, show_table, write_csv
-
-import bddtorque as bt
-from bddtorque.machines.fijany.links import arm_constants
-from bddtorque.machines.fijany.owned_words import Costs, Path
+from machines.fijany.forward_array import PHASES_OF, run_array, trace_array
+from machines.fijany.links import arm_constants
+from machines.fijany.owned_words import ArrayCosts, Path
+from machines.forward.serial_forward import inertia_matrix, project
+from machines.generic_arms import generic_arm
 
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt
@@ -59,7 +59,7 @@ def arm_rows() -> list[dict[str, Any]]:
     for name in ("planar2r", "planar3r_a", "planar3r_b", "puma560", "ur5", "panda"):
         robot = bt.load_robot(name)
         n = robot.degrees_of_freedom
-        state, hop = np.linspace(0.2, 0.9, n), Costs(hop=1.0)
+        state, hop = np.linspace(0.2, 0.9, n), ArrayCosts(hop=1.0)
         run = run_array(robot, state, state, state)
         total = heading_costs(run)["total"]
         driven = run_array(robot, state, state, state, barriers=False).phases["output"].path
@@ -72,8 +72,8 @@ def arm_rows() -> list[dict[str, Any]]:
                 "processors": len(run.array),
                 "m": total.multiplications,
                 "a": total.additions,
-                "time": total.time(Costs()),
-                "time, data-driven": driven.time(Costs()),
+                "time": total.time(ArrayCosts()),
+                "time, data-driven": driven.time(ArrayCosts()),
                 "and a hop = 1": priced.time(hop),
                 "messages": sum(record.messages for record in run.phases.values()),
                 "operations of all": sum(sum(record.work) for record in run.phases.values()),
@@ -145,7 +145,7 @@ def array_checks(sizes: tuple[int, ...]) -> list[Check]:
 
 def draw_costs(found: dict[str, CostFormula], sizes: tuple[int, ...]) -> None:
     """Draw the measured time of each heading over n, and the printed formulas as lines."""
-    unit = Costs()
+    unit = ArrayCosts()
     figure, (left, right) = plt.subplots(1, 2, figsize=(12, 4.8), layout="constrained")
     runs = {n: heading_costs(measured_costs(n)) for n in sizes}
     line = list(range(2, max(sizes) + 1))
@@ -160,7 +160,7 @@ def draw_costs(found: dict[str, CostFormula], sizes: tuple[int, ...]) -> None:
     ):
         right.plot(line, [formula.at(n).time(unit) for n in line], style, color="black", lw=1, label=label)
     right.plot(sizes, [runs[n]["total"].time(unit) for n in sizes], "o", ms=4, color="tab:red", label="simulated")
-    hop = Costs(hop=1.0)
+    hop = ArrayCosts(hop=1.0)
     priced = [sum(r.path.time(hop) for r in measured_costs(n, hop).phases.values()) for n in sizes]
     right.plot(sizes, priced, "s-", ms=4, lw=1, color="tab:blue", label="simulated, a hop costs as much as an addition")
     right.set_title("the whole of forward dynamics")
@@ -178,7 +178,7 @@ def draw_costs(found: dict[str, CostFormula], sizes: tuple[int, ...]) -> None:
 
 def draw_array(n: int) -> None:
     """Draw the triangle: operations and messages of each processor, and how long it waits for Gamma."""
-    costs = Costs(hop=1.0)
+    costs = ArrayCosts(hop=1.0)
     run = measured_costs(n, costs, barriers=False)
     done = run.phases["(30) a"].paths
     panels = {

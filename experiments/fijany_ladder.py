@@ -4,7 +4,7 @@ FIJ (section III) compares four algorithms for the inertia matrix, the original 
 based one and of composite rigid bodies (ONEB, VNEB, OCRB, VCRB), in a figure that is lost (Fig. 1). Its text says that
 OCRB is significantly cheaper than ONEB, that VCRB is the cheapest of all, that every redundancy removed makes the
 serial algorithm cheaper, and that only the removal of the fourth makes columns depend on each other. What each
-algorithm does beyond eqs. 7 to 13 is our reading (`papers/inertia_ladder.py`).
+algorithm does beyond eqs. 7 to 13 is our reading (`machines/forward/inertia_ladder.py`).
 
     python experiments/fijany_ladder.py [--quick]
 """
@@ -14,11 +14,12 @@ from __future__ import annotations
 from functools import cache
 
 import matplotlib
-from papers.forward_counts import ForwardGraph
-from papers.generic_arms import generic_arm
-from papers.inertia_ladder import LADDER, composite_matrix, shared_by_columns, trace_inertia
-from papers.serial import inertia_matrix
 from reporting import Check, Rule, arguments, finish, save_figure, show_table, write_csv
+
+from machines.forward.forward_counts import ForwardGraph
+from machines.forward.inertia_ladder import LADDER, composite_matrix, shared_by_columns, trace_inertia
+from machines.forward.serial_forward import inertia_matrix
+from machines.generic_arms import generic_arm
 
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt

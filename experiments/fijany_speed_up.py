@@ -9,7 +9,9 @@ to traced graphs of the articulated body, both exact where they were fitted, and
 from __future__ import annotations
 
 import matplotlib
-from papers.fijany_costs import (
+from reporting import Check, Rule, arguments, finish, near, save_figure, show_table, write_csv
+
+from machines.fijany.array_costs import (
     PRINTED,
     SUM_OF_PARTS,
     CostFormula,
@@ -18,11 +20,9 @@ from papers.fijany_costs import (
     measured_costs,
     speed_up,
 )
-from papers.forward_counts import METHODS, trace_forward
-from papers.generic_arms import generic_arm
-from reporting import Check, Rule, arguments, finish, near, save_figure, show_table, write_csv
-
-from bddtorque.machines.fijany.owned_words import Costs, Path
+from machines.fijany.owned_words import ArrayCosts, Path
+from machines.forward.forward_counts import METHODS, trace_forward
+from machines.generic_arms import generic_arm
 
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt
@@ -32,7 +32,7 @@ SHOWN = (2, 3, 4, 5, 6, 7, 8, 10, 12, 20, 50, 100, 200, 500, 1000)
 
 def array_formula(sizes: tuple[int, ...], hop: float) -> CostFormula:
     """Return the time of the whole array, phase after phase, in units of one operation, a hop taking `hop` of them."""
-    costs = Costs(hop=hop)
+    costs = ArrayCosts(hop=hop)
     times = {n: sum(record.path.time(costs) for record in measured_costs(n, costs).phases.values()) for n in sizes}
     return fitted({n: Path(round(time)) for n, time in times.items()})
 
@@ -46,7 +46,7 @@ def checks_of(ways: dict[str, tuple[CostFormula, CostFormula]], quick: bool) -> 
     """Set what the paper states beside what is found."""
     quoted, printed = ways["printed total (238m)"]
     parts = ways["sum of the printed parts (248m)"]
-    simulated = quoted.at(6).time(Costs()) / heading_costs(measured_costs(6))["total"].time(Costs())
+    simulated = quoted.at(6).time(ArrayCosts()) / heading_costs(measured_costs(6))["total"].time(ArrayCosts())
     six = Rule("6", lambda ours: round(ours) == 6)
     checks = [
         Check("F21", "multiplications of the total, its printed parts added up", SUM_OF_PARTS.constant.multiplications,
@@ -62,8 +62,8 @@ def checks_of(ways: dict[str, tuple[CostFormula, CostFormula]], quick: bool) -> 
               [672, 678]),
     ]  # fmt: skip
     if not quick:
-        said = ways["array as simulated"][1].at(64).time(Costs())
-        found = heading_costs(measured_costs(64))["total"].time(Costs())
+        said = ways["array as simulated"][1].at(64).time(ArrayCosts())
+        found = heading_costs(measured_costs(64))["total"].time(ArrayCosts())
         checks.append(Check("ours", "formula fitted to n <= 32, tried at n = 64", found, said))
     return checks
 

@@ -1,9 +1,8 @@
-"""What each form of a block costs: nanoseconds a look-up, bytes, loads; and how much faster bits are side by side.
+"""Forms of blocks that are chosen, by arm, target, word length and flash budget; and bits side by side or not.
 
-Every form is run by the look-up of the evaluators' own kernel, in turn with the others, round after round: once with
-look-ups that do not wait for each other, once with each index waiting for the word before. Times are those of the
-thread, so that other work on the machine counts little. Figures of the first prototypes stand beside as ratios to
-the plain walk of every output bit.
+For each compiled arm the forms that give whole words are chosen within budgets from all that dense tables take down to
+the least that any forms take. Beside the choice stands what the smallest forms take together with and without each of
+them. Then the evaluator `bits` is timed with all output bits of a block side by side and one after another.
 
     python experiments/forms.py [--quick]
 """
@@ -12,149 +11,80 @@ from __future__ import annotations
 
 import statistics
 import time
-from collections.abc import Callable
+from collections import Counter
+from importlib.metadata import PackageNotFoundError, distribution
+from pathlib import Path
 from typing import Any
 
-import matplotlib
-import numba
 import numpy as np
-from reporting import TIMED, Check, Rule, arguments, at_most, below, finish, save_figure, show_table, write_csv
+from reporting import TIMED, Check, Rule, arguments, finish, show_table, write_csv
 
 import bddtorque as bt
-from bddtorque.diagrams.choosing import candidate, choose_forms
-from bddtorque.diagrams.forms import FORMS, Bits, Form
-from bddtorque.diagrams.reduction import reduce
-from bddtorque.evaluate.machine import look_up
-from bddtorque.evaluate.program import block_pools
-from bddtorque.plan.table import Table
-from bddtorque.words.kernels import half_up_shift
+from bddtorque.plan.forms import WORD_FORMS
+from bddtorque.plan.plan_cost import BudgetError, Candidate, pick
+from bddtorque.targets.tables.cost import candidate, contenders
 
-matplotlib.use("Agg")
-import matplotlib.pyplot as plt
-
-PROTOTYPES = {
-    "sine": {"bits": 369.0, "multi_terminal": 37.0, "radix4": 17.0, "radix16": 8.6, "dense": 4.4},
-    "product": {"bits": 1001.0, "multi_terminal": 94.0, "radix64": 13.5, "dense": 16.5},
-}
-"""Nanoseconds of the first prototypes on one shared core."""
-NANOSECONDS_A_VISIT = 2.6
-"""Of the plain walk of the prototypes."""
+SHARES = (1.0, 0.8, 0.6, 0.5, 0.4, 0.3, 0.2)
+"""Budgets, of what dense tables take."""
+BITS = {"tables": (8, 10, 12), "integer": (8, 12, 16)}
+ARMS = ("planar2r", "scara", "puma560", "ur5")
+COLLECTED = ("ur_description/urdf/ur10_robot.urdf", "z1_description/urdf/z1.urdf")
+"""Of the Python package example-robot-data, if it is installed."""
 
 
-@numba.njit(nogil=True, _nrt=False)
-def look_ups(blocks, values, rules, positions, successors, roots, steps, indices, words):  # type: ignore[no-untyped-def]
-    """Look up words that do not wait for each other."""
-    for i in range(len(indices)):
-        words[i] = look_up(blocks, values, rules, positions, successors, roots, steps, 0, indices[i])
+def collection() -> list[Path]:
+    """Return the files of `COLLECTED`; none if the package is not installed."""
+    try:
+        files = distribution("example-robot-data").files or []
+    except PackageNotFoundError:
+        return []
+    return [Path(str(file.locate())) for file in files if str(file).endswith(COLLECTED)]
 
 
-@numba.njit(nogil=True, _nrt=False)
-def chained(blocks, values, rules, positions, successors, roots, steps, indices, zero, words):  # type: ignore[no-untyped-def]
-    """Look up words of which each waits for the one before: `zero` is 0, which the compiler cannot know."""
-    word = np.int64(0)
-    for i in range(len(indices)):
-        index = indices[i] ^ (word & zero)
-        word = look_up(blocks, values, rules, positions, successors, roots, steps, 0, index)
-        words[i] = word
+def candidates(model: bt.Model) -> list[list[Candidate]]:
+    """Return what each form of whole words costs, block by block."""
+    pairs = zip(model.tables, model.diagrams, strict=True)
+    return [
+        [candidate(form) for form in contenders(table, diagram.order, everything=True).values()]
+        for table, diagram in pairs
+    ]
 
 
-@numba.njit(nogil=True, _nrt=False)
-def multiply(indices, bits, shift, zero, words):  # type: ignore[no-untyped-def]
-    """Give the words of a product block by the machine's own multiplication; `zero` as above."""
-    half, mask = np.int64(1) << (bits - 1), (np.int64(1) << bits) - 1
-    word = np.int64(0)
-    for i in range(len(indices)):
-        index = indices[i] ^ (word & zero)
-        left, right = ((index >> bits) ^ half) - half, ((index & mask) ^ half) - half
-        word = half_up_shift(left * right, shift)
-        words[i] = word
+def smallest(blocks: list[list[Candidate]], without: str = "") -> int:
+    """Return the bytes of the smallest forms, one of them left out."""
+    return sum(min(each.bytes for each in block if each.name != without) for block in blocks)
 
 
-def sine() -> Table:
-    """Sine of a 12-bit angle in 12 bits."""
-    return Table(np.round(2047 * np.sin(np.arange(4096) * 2 * np.pi / 4096)).astype(np.int64), (12,), 12, True)
+def chosen(blocks: list[list[Candidate]]) -> Counter[str]:
+    """Return how often each form is chosen, over all budgets that the smallest forms fit."""
+    dense = sum(block[0].bytes for block in blocks)
+    counts: Counter[str] = Counter()
+    for share in SHARES:
+        try:
+            picked = pick(blocks, int(share * dense))
+        except BudgetError:
+            break
+        counts.update(each.name for block in picked for each in block if each.chosen)
+    return counts
 
 
-def product(shift: int) -> Table:
-    """Product of two 10-bit words, rounded by floor(x / 2^shift + 1/2)."""
-    words = np.where(np.arange(1024) < 512, np.arange(1024), np.arange(1024) - 1024)
-    exact = np.multiply.outer(words, words).reshape(-1)
-    return Table((exact + ((1 << shift) >> 1)) >> shift, (10, 10), 20 - shift, True)
+def row_of(name: str, target: str, bits: int) -> dict[str, Any]:
+    """Return what is chosen for an arm."""
+    blocks = candidates(bt.compile(name, target=target, bits=bits))
+    counts = chosen(blocks)
+    return {
+        "arm": Path(name).stem,
+        "target": target,
+        "bits": bits,
+        "blocks": len(blocks),
+        **{f"{form} chosen": counts[form] for form in WORD_FORMS},
+        "dense bytes": sum(block[0].bytes for block in blocks),
+        "smallest bytes": smallest(blocks),
+        **{f"without {form}": smallest(blocks, form) for form in WORD_FORMS[1:]},
+    }
 
 
-def contenders(
-    table: Table, forms: dict[str, Form], indices: np.ndarray, shift: int | None
-) -> dict[str, Callable[[int], np.ndarray]]:
-    """Return, by name, a run over all indices: 0 for words that wait for none, 1 for words that wait for the last."""
-
-    def run(pools: tuple[Any, ...]) -> Callable[[int], np.ndarray]:
-        def once(waiting: int) -> np.ndarray:
-            words = np.empty(len(indices), np.int64)
-            if waiting:
-                chained(*pools, indices, 0, words)
-            else:
-                look_ups(*pools, indices, words)
-            return words
-
-        return once
-
-    found = {name: run(block_pools([form])) for name, form in forms.items()}
-    if shift is not None:
-
-        def native(waiting: int) -> np.ndarray:
-            del waiting  # there is nothing to wait for but the multiplication
-            words = np.empty(len(indices), np.int64)
-            multiply(indices, table.input_bits // 2, shift, 0, words)
-            return words
-
-        found["native"] = native
-    for name, each in found.items():
-        for waiting in range(2):
-            if not np.array_equal(each(waiting), table.values[indices]):
-                raise AssertionError(f"{name} does not give the words of the table")
-    return found
-
-
-def measure(case: str, table: Table, shift: int | None, count: int, rounds: int) -> tuple[list[dict[str, Any]], float]:
-    """Return a row for each form of a table, and by how much bits side by side are faster, the median of all rounds."""
-    diagram = reduce(table).diagram
-    forms = {name: form.from_table(table, diagram.order) for name, form in FORMS.items()}
-    indices = np.random.default_rng(1).integers(0, 1 << table.input_bits, count)
-    runs = contenders(table, forms, indices, shift)
-    times: dict[tuple[str, int], list[float]] = {(name, waiting): [] for name in runs for waiting in range(2)}
-    for _ in range(rounds):
-        for (name, waiting), seconds in times.items():
-            runs[name](waiting)  # brings its arrays back into the caches, which the others have filled
-            begun = time.thread_time()
-            runs[name](waiting)
-            seconds.append((time.thread_time() - begun) / count * 1e9)
-    chosen = choose_forms([table], [diagram.order])[0].form.name
-    visits = Bits.from_diagram(diagram).count_tests(indices[:2000]).sum(axis=1).mean()
-    best = {key: min(seconds) for key, seconds in times.items()}  # the round least disturbed by other work
-    rows = []
-    for name in runs:
-        figures = candidate(forms[name]) if name in forms else None
-        rows.append(
-            {
-                "case": case,
-                "form": name,
-                "ns": round(best[name, 0], 2),
-                "ns waiting": round(best[name, 1], 2),
-                "ratio to bits": round(best[name, 0] / best["bits", 0], 4),
-                "bytes": figures.bytes if figures else 0,
-                "loads": figures.loads if figures else 0,
-                "depth": figures.depth if figures else 0,
-                "cost": figures.cost if figures else 0,
-                "constant": "yes" if not figures or figures.constant else "no",
-                "chosen": "*" if name == chosen else "",
-                "node visits": round(float(visits), 1) if name == "bits" else "",
-            }
-        )
-    pairs = zip(times["bits", 0], times["lockstep", 0], strict=True)
-    return rows, statistics.median(one / other for one, other in pairs)
-
-
-def whole_arm(model: bt.Model, count: int, rounds: int) -> float:
+def side_by_side(model: bt.Model, count: int, rounds: int) -> float:
     """Return how much faster the evaluator bits is side by side than one after another, whole torques, median."""
     rng = np.random.default_rng(2)
     words = [rng.integers(-2048, 2048, (count, 2)) for _ in range(3)]
@@ -172,81 +102,23 @@ def whole_arm(model: bt.Model, count: int, rounds: int) -> float:
     return statistics.median(ratios)
 
 
-def checks_of(rows: list[dict[str, Any]], gains: dict[str, float]) -> list[Check]:
-    """Compare with the prototypes' figures, as ratios to the plain walk, and with what is asked of bits."""
-    tripled = Rule("at least 3", lambda ours: ours >= 3)
-    checks = [
-        Check("ours", f"bits side by side against one after another, {case}", gain, TIMED, goal=tripled)
-        for case, gain in gains.items()
-    ]
-    for key, prototype in PROTOTYPES.items():
-        case = next(row["case"] for row in rows if row["case"].startswith(key))
-        found = {row["form"]: row["ns"] for row in rows if row["case"] == case}
-        for name, nanoseconds in prototype.items():
-            if name != "bits":
-                wanted = nanoseconds / prototype["bits"]
-                twice = Rule(f"about {wanted:.4f}, twice at most", at_most(2 * wanted).holds)
-                ratio = found[name] / found["bits"]
-                checks.append(Check("ours", f"{name} against plain bits, {case}", ratio, TIMED, goal=twice))
-    visit = statistics.median(row["ns"] / row["node visits"] for row in rows if row["form"] == "bits")
-    slow = [row["case"] for row in rows if row["chosen"] and row["ns waiting"] > 2 * fastest(rows, row["case"])]
-    none = Rule("none", lambda ours: not ours)
-    return [
-        *checks,
-        Check("ours", "plain bits, ns a node visit", visit, TIMED, goal=below(3 * NANOSECONDS_A_VISIT)),
-        Check("ours", "cases in which the form chosen takes twice the fastest (waiting words)", slow, TIMED, goal=none),
-    ]
-
-
-def fastest(rows: list[dict[str, Any]], case: str) -> float:
-    """Return the least nanoseconds of any table form of a case, each word waiting for the one before."""
-    return min(row["ns waiting"] for row in rows if row["case"] == case and row["form"] != "native")
-
-
-def draw(rows: list[dict[str, Any]], cases: list[str]) -> None:
-    """Draw time against bytes, a panel a case, a mark a form."""
-    figure, axes = plt.subplots(2, 2, figsize=(11, 8.2), layout="constrained")
-    names = [*FORMS, "native"]
-    colours = dict(zip(names, (*plt.get_cmap("tab10").colors, "black"), strict=True))
-    marks = dict(zip(names, "sDo^<v>PXp*", strict=True))
-    for axis, case in zip(axes.flat, cases, strict=True):
-        for row in (row for row in rows if row["case"] == case):
-            name = row["form"]
-            place = max(row["bytes"], 16)
-            axis.plot([place, place], [row["ns"], row["ns waiting"]], color=colours[name], lw=1, alpha=0.6)
-            axis.plot(place, row["ns"], marks[name], color=colours[name], ms=8, label=name.replace("_", " "))
-            axis.plot(place, row["ns waiting"], marks[name], color=colours[name], ms=8, mfc="none")
-        axis.set(xscale="log", yscale="log", title=case, xlabel="bytes (native: none)", ylabel="ns a look-up")
-        axis.set(xlim=(10, 3e7), ylim=(1, 3000))
-        axis.grid(alpha=0.3, which="both")
-    handles, labels = axes.flat[1].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside right center")
-    figure.suptitle(
-        "Time and memory of each form of a block: filled marks do not wait for the word before, hollow ones do"
-    )
-    save_figure("forms", figure)
-
-
 def main() -> None:
-    quick = arguments(__doc__).quick
-    count, rounds = (20_000, 3) if quick else (100_000, 15)
-    model = bt.compile("planar2r", bits=12)
-    cases: list[tuple[str, Table, int | None]] = [
-        ("sine, 12 bits", sine(), None),
-        ("product, 10×10 bits, rounded to 10", product(10), 10),
-        ("exact product, 10×10 bits", product(0), 0),
-    ]  # the last block of the arm is the table of quarter squares that all its products share
-    cases += [(f"planar2r, block {k}", table, None) for k, table in enumerate(model.tables) if k == 4 or not quick]
-    rows, gains = [], {}
-    for case, table, shift in cases:
-        found, gains[case] = measure(case, table, shift, count, rounds)
-        print(f"\n{case}")
-        show_table([{key: value for key, value in row.items() if key != "case"} for row in found])
-        rows += found
-    gains["planar2r, whole torques"] = whole_arm(model, count // 4, rounds)
+    """Choose, time, check and write."""
+    options = arguments(__doc__)
+    arms = ["planar2r"] if options.quick else [*ARMS, *map(str, collection())]
+    rows = [row_of(arm, target, bits) for arm in arms for target, each in BITS.items() for bits in each]
+    show_table(rows)
     write_csv("forms", rows)
-    draw(rows, [case for case, _, _ in (*cases[:3], cases[-1])])
-    finish(checks_of(rows, gains))
+    gain = side_by_side(bt.compile("planar2r", bits=12), *((500, 5) if options.quick else (5_000, 15)))
+    some = Rule("some", lambda ours: ours > 0)
+    checks = [
+        Check("ours", f"times that '{form}' is chosen", sum(row[f"{form} chosen"] for row in rows), some)
+        for form in WORD_FORMS
+        if not options.quick or form != "edge_valued"  # which larger arms choose
+    ]
+    tripled = Rule("at least 3", lambda ours: ours >= 3)
+    checks.append(Check("ours", "bits side by side against one after another", gain, TIMED, goal=tripled))
+    finish(checks)
 
 
 if __name__ == "__main__":

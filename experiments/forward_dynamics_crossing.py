@@ -12,21 +12,21 @@ from __future__ import annotations
 from functools import cache
 
 import matplotlib
-from papers.fijany_costs import PRINTED
-from papers.forward_counts import METHODS, ForwardGraph, trace_forward
-from papers.generic_arms import generic_arm
 from reporting import Check, Rule, above, arguments, finish, near, save_figure, show_table, write_csv
 
 import bddtorque as bt
-from bddtorque.machines.fijany.owned_words import Costs
+from machines.fijany.array_costs import PRINTED
+from machines.fijany.owned_words import ArrayCosts
+from machines.forward.forward_counts import METHODS, ForwardGraph, trace_forward
+from machines.generic_arms import generic_arm
 
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 
 ARMS = ("planar2r", "planar3r_a", "puma560", "ur5", "panda")
-WEIGHTS = {"m = a": Costs(1, 1), "m = 2a": Costs(2, 1), "m only": Costs(1, 0)}
+WEIGHTS = {"m = a": ArrayCosts(1, 1), "m = 2a": ArrayCosts(2, 1), "m only": ArrayCosts(1, 0)}
 FOUND = {"m = a": 9, "m = 2a": 9, "m only": 8}
-"""Where composite bodies lost their lead when this was written: a change of either algorithm shows."""
+"""Joints at which composite bodies lost their lead when this was written: a change of either algorithm shows."""
 QUOTED = 20
 """The same against the articulated body as FIJ quotes it, for every weight."""
 GAINS = {
@@ -35,7 +35,7 @@ GAINS = {
     True: {"articulated body": (11.56, 11.92), "conjugate gradient": (8.86, 9.34),
            "composite rigid body": (17.96, 24.30), "VNEB": (42.28, 55.37)},
 }  # fmt: skip
-"""What unlimited processors gain at half the joints and at all, by `--quick`."""
+"""Gain of unlimited processors at half the joints and at all, by `--quick`."""
 COLOURS = dict(zip(METHODS, ("tab:blue", "tab:green", "tab:red", "tab:orange"), strict=True))
 
 
@@ -45,12 +45,12 @@ def graph_of(name: str, n: int) -> ForwardGraph:
     return trace_forward(METHODS[name], generic_arm(n))
 
 
-def quoted(n: int, costs: Costs) -> float:
+def quoted(n: int, costs: ArrayCosts) -> float:
     """Return the time of the articulated body as FIJ quotes it."""
     return PRINTED["articulated body"].at(n).time(costs)
 
 
-def crossing(costs: Costs, sizes: range) -> dict[str, int | None]:
+def crossing(costs: ArrayCosts, sizes: range) -> dict[str, int | None]:
     """Return the first n at which composite bodies cost more than the articulated body: as traced, as quoted."""
     composite = {n: graph_of("composite rigid body", n).cost.time(costs) for n in sizes}
     traced = {n: graph_of("articulated body", n).cost.time(costs) for n in sizes}
@@ -72,7 +72,9 @@ def draw(sizes: range) -> None:
         costs = [sum(graph_of(name, n).cost) for n in sizes]
         left.plot(sizes, [cost / n for cost, n in zip(costs, sizes, strict=True)], "o-", ms=3, color=colour, label=name)
         right.plot(sizes, [gain(name, n) for n in sizes], "o-", ms=3, color=colour, label=name)
-    left.plot(sizes, [quoted(n, Costs()) / n for n in sizes], "k--", lw=1, label="articulated body as FIJ quotes it")
+    left.plot(
+        sizes, [quoted(n, ArrayCosts()) / n for n in sizes], "k--", lw=1, label="articulated body as FIJ quotes it"
+    )
     for n, label in ((FOUND["m = a"], "here"), (12, "FIJ")):
         left.axvline(n, color="grey", lw=0.8, ls=":")
         left.text(n + 0.15, 40, f"{n}, {label}", fontsize=8, color="grey")
@@ -99,7 +101,7 @@ def main() -> None:
             cost = graph_of(name, n).cost
             row |= {f"{name} m": cost.multiplications, f"{name} a": cost.additions}
         best = min(METHODS, key=lambda name, n=n: sum(graph_of(name, n).cost))
-        rows.append(row | {"quoted m + a": int(quoted(n, Costs())), "fewest": best})
+        rows.append(row | {"quoted m + a": int(quoted(n, ArrayCosts())), "fewest": best})
     show_table(rows)
     write_csv("forward_dynamics_crossing", rows)
     print("\nbuilt-in arms, as they are (special numbers cost less), m + a:")

@@ -16,11 +16,11 @@ import numpy as np
 from reporting import Check, arguments, at_most, finish, save_figure, show_table, write_csv
 
 import bddtorque as bt
-from bddtorque.diagrams.forms import FORMS
-from bddtorque.diagrams.reduction import reduce
+from bddtorque.plan.forms import make_form
+from bddtorque.plan.reduction import reduce
 from bddtorque.plan.table import Table
 from bddtorque.spec import load_spec
-from bddtorque.words import round_half_away
+from bddtorque.words.rounding import round_half_away
 
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt
@@ -48,7 +48,7 @@ def all_words(r: int) -> list[np.ndarray]:
     return [grid[:, :2], grid[:, 2:4], grid[:, 4:]]
 
 
-def true_units(formats: bt.Formats, words: list[np.ndarray]) -> np.ndarray:
+def true_units(formats: bt.Interface, words: list[np.ndarray]) -> np.ndarray:
     """Return the torques of states in words, in units of the torque words, clamped to them."""
     states = [kind.dequantise(each) for kind, each in zip(formats.inputs, words, strict=True)]
     units = bt.inverse_dynamics(bt.load_robot("planar2r"), *states) / formats.tau.lsb
@@ -67,7 +67,7 @@ def full(r: int) -> dict[str, object]:
     index = np.random.default_rng(r).integers(0, 1 << (WORDS * r), STATES)
     times = {}
     for name in ("bits", "dense"):
-        forms = [FORMS[name].from_table(table, diagram.order) for table, diagram in zip(tables, diagrams, strict=True)]
+        forms = [make_form(name, table, diagram) for table, diagram in zip(tables, diagrams, strict=True)]
         times[name] = timed(lambda forms=forms: [form.walk(index) for form in forms], STATES)
     error = max(float(np.abs(table.values - units[:, j]).max()) for j, table in enumerate(tables))
     return {

@@ -9,7 +9,7 @@ from typing import Any
 import numba
 import numpy as np
 
-from bddtorque.graph.graph import Graph, Op
+from bddtorque.dynamics.graph import Graph, Op
 
 
 def python_source(graph: Graph, name: str = "evaluate") -> str:

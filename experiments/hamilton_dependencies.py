@@ -10,11 +10,11 @@ show the variables of the outward part of one link.
 from __future__ import annotations
 
 import matplotlib
-from papers.hamilton_equations import HAMILTON
-from papers.speculation_steps import blocks, levels, time_steps, variable_steps
 from reporting import Check, arguments, finish, save_figure, write_csv
 
-from bddtorque.machines.hamilton.speculation_methods import BINDER_HERZOG, NEW, SERIAL, Method, Reading, dependences
+from machines.hamilton.hamilton_equations import HAMILTON
+from machines.hamilton.speculation_methods import BINDER_HERZOG, NEW, SERIAL, Method, Reading, dependences
+from machines.hamilton.speculation_steps import blocks, levels, time_steps, variable_steps
 
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt

@@ -10,21 +10,21 @@ from __future__ import annotations
 
 import matplotlib
 import numpy as np
-from papers.faults import Fault, FaultyLoop, closure
-from papers.hamilton_equations import HAMILTON
-from papers.speculation_costs import place_costs
-from papers.timetables import (
+from reporting import Check, Rule, arguments, finish, save_figure, show_table, write_csv
+
+import bddtorque as bt
+from bddtorque.evaluate.scheduling import list_schedule
+from machines.hamilton.faults import Fault, FaultyLoop, closure
+from machines.hamilton.hamilton_equations import HAMILTON
+from machines.hamilton.speculation_costs import place_costs
+from machines.hamilton.speculation_methods import NEW
+from machines.hamilton.timetables import (
     conventional_on_three,
     name_of,
     new_on_four,
     processor_a_link,
     tasks_of,
 )
-from reporting import Check, Rule, arguments, finish, save_figure, show_table, write_csv
-
-import bddtorque as bt
-from bddtorque.machines.hamilton.speculation_methods import NEW
-from bddtorque.schedule.scheduling import list_schedule
 
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt
@@ -40,7 +40,7 @@ RECORDED = {  # own variables, others, by method and processor
 
 
 PRINTED = {("conventional", 2): 5} | {(method, k): 0 for method, many in (("bh", 3), ("new", 4)) for k in range(many)}
-"""How many others HAM-L lists, where it does, by method and processor."""
+"""Numbers of others that HAM-L lists, where it does, by method and processor."""
 
 
 def recompute_sets() -> list[Check]:

@@ -11,23 +11,16 @@ from __future__ import annotations
 
 import matplotlib
 import numpy as np
-from papers.gantt import draw_gantt
-from papers.hamilton_equations import HAMILTON
-from papers.speculation_costs import place_costs, total
-from papers.speculation_steps import time_steps
-from papers.timetables import (
-    conventional_on_three,
-    new_on_four,
-    processor_a_link,
-    single_processor,
-    tasks_of,
-)
 from reporting import Check, arguments, at_most, finish, save_figure, show_table, write_csv
 
 import bddtorque as bt
 from bddtorque.dynamics.robot_trace import trace_torques
-from bddtorque.machines.hamilton.speculation_machine import SpeculativeMachine
-from bddtorque.machines.hamilton.speculation_methods import (
+from bddtorque.evaluate.scheduling import Schedule, list_schedule, longest_path
+from machines.gantt import draw_gantt
+from machines.hamilton.hamilton_equations import HAMILTON
+from machines.hamilton.speculation_costs import place_costs, total
+from machines.hamilton.speculation_machine import SpeculativeMachine
+from machines.hamilton.speculation_methods import (
     BINDER_HERZOG,
     FIRST_ORDER,
     METHODS,
@@ -36,7 +29,14 @@ from bddtorque.machines.hamilton.speculation_methods import (
     SERIAL,
     iterations_to_exact,
 )
-from bddtorque.schedule.scheduling import Schedule, list_schedule, longest_path
+from machines.hamilton.speculation_steps import time_steps
+from machines.hamilton.timetables import (
+    conventional_on_three,
+    new_on_four,
+    processor_a_link,
+    single_processor,
+    tasks_of,
+)
 
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt

@@ -11,11 +11,11 @@ from __future__ import annotations
 
 import numpy as np
 from matplotlib.figure import Figure
-from papers.serial_costs import TABLE_1
 from reporting import Check, arguments, at_most, below, finish, near, save_figure, show_table, write_csv
 
 import bddtorque as bt
-from bddtorque.machines.classics.horn_raibert import LookUp, look_up, robot_arithmetic_graph, table_entries
+from machines.classics.horn_raibert import LookUp, look_up, robot_arithmetic_graph, table_entries
+from machines.classics.serial_costs import TABLE_1
 
 COEFFICIENT_BITS = (8, 12, 16, None)
 FORMULA = next(row for row in TABLE_1 if row.method == "Horn-Raibert look-up")

@@ -10,8 +10,17 @@ from __future__ import annotations
 
 import numpy as np
 from matplotlib.figure import Figure
-from papers.logarithmic import (
-    Motion,
+from reporting import EQUAL, Check, Rule, above, arguments, below, finish, save_figure, show_table, write_csv
+
+import bddtorque as bt
+from bddtorque.base.plain import matrix, vector
+from bddtorque.robots.parts import Frame, Joint, Link
+from bddtorque.robots.robot import Robot
+from machines.lathrop.arm import ArmState, BaseMotion, TipWrench
+from machines.lathrop.lathrop_torques import float_state, lathrop_torques
+from machines.lathrop.linear import LinkQuantities, linear_recursion
+from machines.lathrop.logarithmic import (
+    IntervalMotion,
     combine_load,
     combine_motion,
     load_leaves,
@@ -20,16 +29,8 @@ from papers.logarithmic import (
     prefixes,
     serial,
 )
-from reporting import EQUAL, Check, Rule, above, arguments, below, finish, save_figure, show_table, write_csv
-
-import bddtorque as bt
-from bddtorque.base.plain import matrix, vector
-from bddtorque.machines.lathrop.arm import ArmState, BaseMotion, TipWrench, add, cross, matrix_times, transposed, triple
-from bddtorque.machines.lathrop.lathrop_torques import float_state, lathrop_torques
-from bddtorque.machines.lathrop.linear import Recursion, linear_recursion
-from bddtorque.machines.lathrop.prefix import intervals, sklansky
-from bddtorque.robots.parts import Frame, Joint, Link
-from bddtorque.robots.robot import Robot
+from machines.lathrop.prefix import intervals, sklansky
+from machines.vectors import add, cross, float_triple, matrix_times, transposed
 
 KINDS = {"turning": ("revolute",), "sliding": ("prismatic",), "mixed": ("revolute", "prismatic")}
 FORMS = {"linear": linear_recursion, "logarithmic": logarithmic_recursion}
@@ -58,7 +59,9 @@ def rotation(random: np.random.Generator) -> np.ndarray:
 def moving_state(robot: Robot, random: np.random.Generator, count: int) -> ArmState:
     states = random.uniform(-3, 3, (3, count, robot.degrees_of_freedom))
     ends = random.uniform(-2, 2, (5, 3))
-    return float_state(robot, *states, BaseMotion(*map(triple, ends[:3])), TipWrench(*map(triple, ends[3:])))
+    return float_state(
+        robot, *states, BaseMotion(*map(float_triple, ends[:3])), TipWrench(*map(float_triple, ends[3:]))
+    )
 
 
 def largest(values: object) -> float:
@@ -78,7 +81,7 @@ def relative(found: object, expected: object) -> float:
     return difference(found, expected) / max(1.0, largest(expected))
 
 
-def misread(left: Motion, right: Motion) -> Motion:
+def misread(left: IntervalMotion, right: IntervalMotion) -> IntervalMotion:
     """Combine as the scanned text reads, 2S + Q for 2(S + Q)."""
     correct = combine_motion(left, right)
     missing = cross(matrix_times(transposed(right.W), left.w), right.Q)
@@ -129,7 +132,7 @@ def chains(repeats: int) -> list[dict[str, object]]:
     return rows
 
 
-def every_quantity(found: Recursion, expected: Recursion) -> float:
+def every_quantity(found: LinkQuantities, expected: LinkQuantities) -> float:
     names = found.__dataclass_fields__
     return max(relative(getattr(found, name), getattr(expected, name)) for name in names)
 

@@ -10,14 +10,11 @@ from __future__ import annotations
 
 import numpy as np
 from matplotlib.figure import Figure
-from papers.lathrop_wiring import wires_by_group
-from papers.matrix_vector_processor import MICROPROGRAMS, initiation_steps
-from papers.single_device import one_node, one_tier
 from reporting import EQUAL, Check, arguments, at_most, below, finish, save_figure, show_table, write_csv
 
 import bddtorque as bt
-from bddtorque.machines.lathrop.lathrop_torques import float_state
-from bddtorque.machines.lathrop.linear_program import (
+from machines.lathrop.lathrop_torques import float_state
+from machines.lathrop.linear_program import (
     INWARD_STEPS,
     LOAD_STEPS,
     Step,
@@ -25,10 +22,12 @@ from bddtorque.machines.lathrop.linear_program import (
     outward_steps,
     program_inputs,
 )
-from bddtorque.machines.lathrop.logarithmic_program import INWARD_COMBINATION, OUTWARD_COMBINATION, logarithmic_program
-from bddtorque.machines.lathrop.prefix import sklansky
-from bddtorque.machines.lathrop.systolic import Pipeline, own_processor, pipeline, simulate
-from bddtorque.machines.lathrop.vector_program import Times
+from machines.lathrop.logarithmic_program import INWARD_COMBINATION, OUTWARD_COMBINATION, logarithmic_program
+from machines.lathrop.matrix_vector_processor import MICROPROGRAMS, initiation_steps
+from machines.lathrop.prefix import sklansky
+from machines.lathrop.systolic import Pipeline, one_node, one_tier, own_processor, pipeline, simulate
+from machines.lathrop.vector_program import Times
+from machines.lathrop.wiring import wires_by_group
 
 INTERVAL = int(Times().sum(1, 3))
 
@@ -36,7 +35,7 @@ INTERVAL = int(Times().sum(1, 3))
 def measure(name: str, states: int) -> list[dict[str, object]]:
     """Run the four machines on a stream of states of one arm."""
     robot = bt.load_robot(name)
-    kinds = [joint.revolute for joint in robot.joints]
+    kinds = [joint.kind.turns for joint in robot.joints]
     q, qd, qdd = np.random.default_rng(1).uniform(-1, 1, (3, states, len(kinds)))
     stream = [program_inputs(float_state(robot, q[k], qd[k], qdd[k])) for k in range(states)]
     true = bt.inverse_dynamics(robot, q, qd, qdd) - np.array([joint.rotor_inertia for joint in robot.joints]) * qdd

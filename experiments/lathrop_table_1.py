@@ -9,17 +9,17 @@ Lathrop writes it for any arm (every constant an input), both his forms, and wha
 from __future__ import annotations
 
 from matplotlib.figure import Figure
-from papers.logarithmic import logarithmic_recursion, trace_lathrop
-from papers.serial_costs import LUH_LIN_CONCURRENCY, TABLE_1, priced_newton_euler
 from reporting import Check, arguments, finish, save_figure, show_table, write_csv
 
 import bddtorque as bt
 from bddtorque.dynamics.term_trace import shortened, trace_terms
-from bddtorque.machines.classics.horn_raibert import arithmetic_graph
-from bddtorque.machines.graph_tasks import tasks_of_graph
-from bddtorque.machines.lathrop.linear import linear_recursion
-from bddtorque.machines.lathrop.operation_counts import general_graph
-from bddtorque.schedule.scheduling import longest_path
+from bddtorque.evaluate.scheduling import longest_path
+from machines.classics.horn_raibert import arithmetic_graph
+from machines.classics.serial_costs import LUH_LIN_CONCURRENCY, TABLE_1, priced_newton_euler
+from machines.graph_tasks import tasks_of_graph
+from machines.lathrop.linear import linear_recursion
+from machines.lathrop.logarithmic import logarithmic_recursion, trace_lathrop
+from machines.lathrop.operation_counts import general_graph
 
 ROWS = {row.method: row for row in TABLE_1}
 FLOPS = {"sum": 1.0, "product": 1.0}

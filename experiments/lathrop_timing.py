@@ -11,14 +11,14 @@ from __future__ import annotations
 from math import ceil, log2
 
 from matplotlib.figure import Figure
-from papers.gantt import draw_gantt
-from papers.summation_orders import best_summation
 from reporting import Check, arguments, finish, save_figure, show_table, write_csv
 
-from bddtorque.machines.lathrop.linear_program import linear_program
-from bddtorque.machines.lathrop.logarithmic_program import logarithmic_program
-from bddtorque.machines.lathrop.vector_program import Program, Times, availability, duration
-from bddtorque.schedule.scheduling import Placement, Schedule
+from bddtorque.evaluate.scheduling import Placement, Schedule
+from machines.gantt import draw_gantt
+from machines.lathrop.linear_program import linear_program
+from machines.lathrop.logarithmic_program import logarithmic_program
+from machines.lathrop.summation_orders import best_summation
+from machines.lathrop.vector_program import Program, Times, availability, duration
 
 RATIOS = (Times(1, 1), Times(2, 1), Times(1, 2), Times(5, 1), Times(1, 5))
 

@@ -11,15 +11,15 @@ from __future__ import annotations
 from itertools import product
 
 from matplotlib.figure import Figure
-from papers.branch_and_bound import Search, branch_and_bound
-from papers.gantt import draw_gantt
-from papers.luh_lin import joint_tasks
-from papers.serial_costs import LUH_LIN_CONCURRENCY
 from reporting import Check, Rule, arguments, below, finish, near, save_figure, show_table, write_csv
 
 import bddtorque as bt
-from bddtorque.machines.lathrop.vector_program import Times
-from bddtorque.schedule.scheduling import list_schedule, longest_path
+from bddtorque.evaluate.scheduling import list_schedule, longest_path
+from machines.classics.branch_and_bound import Search, branch_and_bound
+from machines.classics.luh_lin import joint_tasks
+from machines.classics.serial_costs import LUH_LIN_CONCURRENCY
+from machines.gantt import draw_gantt
+from machines.lathrop.vector_program import Times
 
 RECORDED = {
     False: {"variable": (2.18, 2.57), "operation": (3.39, 3.93)},

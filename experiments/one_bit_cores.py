@@ -24,9 +24,9 @@ import numpy as np
 from reporting import Check, Rule, above, finish, near, parser, save_figure, show_table, write_csv
 
 import bddtorque as bt
-from bddtorque.bench.fpga_tools import DEVICES, build, missing_tools
-from bddtorque.export.one_bit_clocks import count_clocks
+from bddtorque.export.fpga_tools import DEVICES, build, missing_tools
 from bddtorque.export.one_bit_exporter import OneBitFiles, one_bit_files
+from bddtorque.export.one_bit_program import count_clocks
 
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt

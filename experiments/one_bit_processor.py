@@ -16,20 +16,20 @@ from typing import Any
 
 import matplotlib
 import numpy as np
-from papers.one_bit import one_bit_program
-from papers.word_wide import (
+from reporting import Check, Rule, arguments, below, finish, near, save_figure, show_table, write_csv
+
+import bddtorque as bt
+from bddtorque.plan.bdd import Diagram
+from bddtorque.plan.forms.bit_forms import Bits
+from bddtorque.plan.table import Table
+from bddtorque.plan.wires import Lookup, Product
+from machines.boolean.one_bit import one_bit_program
+from machines.boolean.word_wide import (
     INSTRUCTION_BITS,
     bit_test_program,
     table_program,
     word_test_program,
 )
-from reporting import Check, Rule, arguments, below, finish, near, save_figure, show_table, write_csv
-
-import bddtorque as bt
-from bddtorque.diagrams.bdd import Diagram
-from bddtorque.diagrams.forms.bits import Bits
-from bddtorque.plan.table import Table
-from bddtorque.plan.wires import Lookup, Product
 
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt

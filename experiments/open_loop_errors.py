@@ -14,15 +14,15 @@ from typing import Any
 
 import matplotlib
 import numpy as np
-from papers.decoupled import decoupled_torques
-from papers.hamilton_equations import HAMILTON
-from papers.open_loop import Motion, quintic, torque_errors
-from papers.speculation_costs import overhead, place_costs, total
 from reporting import Check, Rule, above, arguments, at_most, between, finish, near, save_figure, show_table, write_csv
 
 import bddtorque as bt
-from bddtorque.machines.hamilton.speculation_equations import LATHROP, LATHROP_GRAVITY_APART
-from bddtorque.machines.hamilton.speculation_methods import BINDER_HERZOG, FIRST_ORDER, NEW, NEWBOX
+from machines.control.open_loop import Motion, quintic, torque_errors
+from machines.hamilton.decoupled import decoupled_torques
+from machines.hamilton.hamilton_equations import HAMILTON
+from machines.hamilton.speculation_costs import overhead, place_costs, total
+from machines.hamilton.speculation_equations import LATHROP, LATHROP_GRAVITY_APART
+from machines.hamilton.speculation_methods import BINDER_HERZOG, FIRST_ORDER, NEW, NEWBOX
 
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt
@@ -41,7 +41,7 @@ WAYS = {
 }
 """Start and end of the moves."""
 OUTPUT_GAINS = (1.26, 2.54, 6.55, 0.06, 0.10, 0.002)
-"""How much output prediction lowered the errors of bh, joints 1 to 6 of the PUMA 560."""
+"""Factors by which output prediction lowered the errors of bh, joints 1 to 6 of the PUMA 560."""
 RECORDED = {
     8.0: (0.028, 0.00016, 0.023, 0.066, 0.067),
     2.0: (0.39, 0.013, 0.25, 0.63, 0.78),
@@ -170,7 +170,7 @@ def prices() -> list[dict[str, object]]:
     """Return extra operations and messages of the predictions, one processor a link."""
     rows = []
     for name, recursion in (("planar3r_b", HAMILTON), ("stanford", LATHROP), ("puma560", HAMILTON)):
-        kinds = [joint.kind for joint in bt.load_robot(name).joints]
+        kinds = [joint.kind.name for joint in bt.load_robot(name).joints]
         own = total(place_costs(recursion, kinds, shared=True).values())
         for method in (BINDER_HERZOG, FIRST_ORDER, OUTPUT):
             for sending in (False, True) if method is FIRST_ORDER else (False,):

@@ -1,4 +1,4 @@
-"""What every experiment does with its results: checks with two verdicts, a CSV, a picture, `--quick`.
+"""Results of every experiment: checks with two verdicts, a CSV, a picture, `--quick`.
 
 A check holds one figure of ours against two others, and the two verdicts are independent of each other:
 
@@ -24,7 +24,7 @@ import matplotlib
 import numpy as np
 
 RESULTS = Path(__file__).parent / "results"
-"""Where CSV files and pictures go; made when the first is written, not kept under version control."""
+"""Folder of CSV files and pictures; made when the first is written, not kept under version control."""
 PAGES = Path(__file__).parents[1] / "docs" / "images"
 SHOWN = {"lathrop_timing.svg", "fijany_speed_up.svg", "fijany_ladder.svg", "closed_loop_stability.svg",
          "comparison_word.svg", "term_times_gain.svg", "one_bit_cores.svg"}  # fmt: skip

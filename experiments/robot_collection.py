@@ -28,13 +28,11 @@ from reporting import Check, at_most, finish, parser, show_table, write_csv
 import bddtorque as bt
 from bddtorque.independent import check_bytes
 from bddtorque.model.model import to_bytes
-from bddtorque.plan.float_plan import FloatPlan
-from bddtorque.plan.float_reference import run_float_plan
 from bddtorque.plan.reference import run_plan
 from bddtorque.robots.robot import Robot
 
 BITS = 12
-MOST_JOINTS = 20
+MAX_JOINTS = 20
 VELOCITY = 3.0
 """rad/s or m/s, where neither file nor robot says."""
 ASKED = ("allow_massless", "allow_unphysical", "ignore_friction")
@@ -44,7 +42,7 @@ BEGIN, END = "<!-- experiments/robot_collection.py: begin -->", "<!-- experiment
 
 @dataclass
 class Row:
-    """What became of one file."""
+    """Outcome of one file."""
 
     file: str
     joints: int = 0
@@ -110,8 +108,8 @@ def worst(model: bt.Model, robot: Robot, theirs: Any, rubbed: bool, states: int)
     state = [kind.dequantise(each) for kind, each in zip(model.formats.inputs, words, strict=True)]
     names = [f"{kind}{j + 1}" for kind in ("q", "qd", "qdd") for j in range(robot.degrees_of_freedom)]
     columns = dict(zip(names, np.concatenate(words, axis=1).T, strict=True))
-    run: Any = run_float_plan if isinstance(model.plan, FloatPlan) else run_plan
-    found = np.stack([np.broadcast_to(each, states) for each in run(model.plan, model.tables, columns)], axis=1)
+    words = run_plan(model.plan, model.tables, columns)
+    found = np.stack([np.broadcast_to(each, states) for each in words], axis=1)
     torques = pinocchio_torques(theirs, robot, rubbed, state)
     tau = model.formats.tau
     units = np.stack([(word.sign * torques[:, j] - word.centre) / word.lsb for j, word in enumerate(tau)], axis=1)
@@ -197,7 +195,7 @@ def main() -> None:
         Check(
             "ours",
             "robots of up to 20 joints that are refused",
-            sum(bool(row.reason) and 1 <= row.joints <= MOST_JOINTS for row in rows),
+            sum(bool(row.reason) and 1 <= row.joints <= MAX_JOINTS for row in rows),
             0,
         ),
     ]

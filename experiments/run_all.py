@@ -24,15 +24,17 @@ from pathlib import Path
 from reporting import CHANGED, RESULTS, SKIPPED, overall, show_table, summary, write_csv
 
 FOLDER = Path(__file__).parent
+TOOLS = ("run_all", "machines")
+"""Scripts without figures of their own to check."""
 ALONE = ("bench_", "first_torque", "forms", "term_times", "compile_cost", "float_errors")
 """Beginnings of names of scripts that must not share the machine: they measure time, or use all its cores."""
-MOST_MINUTES = 20
-"""What all experiments together may take on two cores."""
+MAX_MINUTES = 20
+"""Time limit of all experiments together on two cores."""
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What became of one script: seconds on the clock, seconds of processor time with those of its children, checks.
+    """Outcome of one script: seconds on the clock, seconds of processor time with those of its children, checks.
 
     `said` are the lines in which a script that was skipped says what it lacks.
     """
@@ -46,7 +48,7 @@ class Outcome:
 
     @property
     def verdict(self) -> str:
-        """What the script found, why it was skipped, or that it ended before it could tell."""
+        """The finding of the script, why it was skipped, or that it ended before it could tell."""
         if self.code == SKIPPED:
             return self.said
         if not self.checks or (self.code and all(each["regression"] != CHANGED for each in self.checks)):
@@ -55,7 +57,7 @@ class Outcome:
 
     @property
     def failed(self) -> bool:
-        """Whether it failed, changed, or told nothing."""
+        """Tell if it failed, changed, or told nothing."""
         return self.code != SKIPPED and (self.code != 0 or not self.checks)
 
 
@@ -70,9 +72,9 @@ def facts(outcomes: Iterable[Outcome]) -> list[dict[str, str]]:
 
 
 def scripts(wanted: Iterable[str] = ()) -> list[Path]:
-    """Return the scripts to run, by name: all that can be run but this one, or those named (with or without .py)."""
+    """Return the scripts to run, by name: all that can be run but `TOOLS`, or those named (with or without .py)."""
     runnable = [path for path in sorted(FOLDER.glob("*.py")) if '__name__ == "__main__"' in path.read_text()]
-    others = [path for path in runnable if path.name != Path(__file__).name]
+    others = [path for path in runnable if path.stem not in TOOLS]
     names = {Path(each).stem for each in wanted}
     unknown = names - {path.stem for path in others}
     if unknown:
@@ -137,7 +139,7 @@ def main() -> None:
     every = [check for each in outcomes for check in each.checks]
     print("\nall scripts:", summary((each["regression"] for each in every), (each["verdict"] for each in every)))
     failed = [each for each in outcomes if each.failed]
-    print(f"{len(outcomes)} scripts in {minutes:.1f} minutes (goal: at most {MOST_MINUTES} on two cores)")
+    print(f"{len(outcomes)} scripts in {minutes:.1f} minutes (goal: at most {MAX_MINUTES} on two cores)")
     for each in failed:
         print(f"{each.script} failed: see {RESULTS / Path(each.script).stem}.txt")
     sys.exit(1 if failed else 0)

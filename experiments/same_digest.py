@@ -48,7 +48,7 @@ print(json.dumps({{**about, "dispatched": list(dispatched)}}))
 CHILD = """
 import json, sys, tempfile
 import bddtorque as bt
-from bddtorque.work import Cache
+from bddtorque.base.caching import Cache
 
 def main():
     arms, bits, how = sys.argv[1].split(","), int(sys.argv[2]), json.loads(sys.argv[3])

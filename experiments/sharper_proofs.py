@@ -1,4 +1,4 @@
-"""How many bits a sharper proof saves in machine integers: the UR5 at 12 bits, planned for a Cortex-M0.
+"""Bits that a sharper proof saves in machine integers: the UR5 at 12 bits, planned for a Cortex-M0.
 
 Words could be shorter by as many bits as a proof is sharper, at the same bound. In the product already: sine and cosine
 of one angle as a pair, in errors and in ranges. What could come on top is found on random states, so that it is an
@@ -20,7 +20,7 @@ from reporting import Check, arguments, below, finish, near, show_table, write_c
 
 import bddtorque as bt
 from bddtorque.compiler.origin import from_recursion
-from bddtorque.graph import node_ranges as ranges
+from bddtorque.dynamics import node_ranges as ranges
 from bddtorque.plan import bound
 from bddtorque.plan.plan import Plan
 from bddtorque.plan.reference import run_wires
@@ -34,22 +34,22 @@ SAVED = [1.59, 0.64, 0.68, 0.90, 0.53, 0.66]
 
 def composed(model: bt.Model, plan: Plan, pairs: bool) -> np.ndarray:
     """Return what roundings of words cost each torque by the composed bound, in units; without pairs as a plain sum."""
-    scales = {name: argument.scale for name, argument in model.source.arguments.items()}
+    scales = {name: argument.scale for name, argument in model.formats.arguments.items()}
     facts = bound.planned_facts(plan.blocks)
     if pairs:
-        bounds = bound.compose(plan, scales, facts)
+        bounds = bound.compose_bounds(plan, scales, facts)
     else:
-        with patch.object(bound, "turning_of", lambda plan, lookup: None):
-            bounds = bound.compose(plan, scales, facts)
+        with patch.object(bound, "sine_of", lambda plan, lookup: None):
+            bounds = bound.compose_bounds(plan, scales, facts)
     return np.array([each.total - 0.5 - each.constants - each.dropped for each in bounds])
 
 
 def range_bits(model: bt.Model) -> np.ndarray:
     """Return, for every sum of the traced dynamics, the bits that pairs take off its range."""
     graph = from_recursion(model.robot).graph
-    inputs = {name: each.interval() for name, each in model.source.arguments.items() if each.kind == "word"}
+    inputs = {name: each.interval() for name, each in model.formats.arguments.items() if each.kind == "word"}
     sharp = ranges.node_ranges(graph, inputs)
-    with patch.object(ranges, "_sum", lambda graph, node, known, plain: plain):
+    with patch.object(ranges, "rotations", lambda left, right: iter(())):
         plain = ranges.node_ranges(graph, inputs)
     saved = [
         np.log2(wide.magnitude / narrow.magnitude)
@@ -94,7 +94,7 @@ def main() -> None:
     options = arguments(__doc__)
     model = bt.compile(ROBOT, bits=BITS, target="integer", chip=CHIP)
     plan = model.plan
-    if not isinstance(plan, Plan):
+    if plan.in_floats:
         raise TypeError("a plan in words")
     plain, pairs = composed(model, plan, pairs=False), composed(model, plan, pairs=True)
     separate, together = by_derivatives(model, plan, FEW_STATES if options.quick else STATES)

@@ -23,29 +23,21 @@ from typing import Any
 
 import matplotlib
 import numpy as np
-from papers.gantt import draw_gantt
 from reporting import Check, Rule, above, arguments, finish, near, save_figure, show_table, write_csv
 
 import bddtorque as bt
+from bddtorque.base.system import usable_processors
 from bddtorque.compiler.robot_draft import draft_of_robot
 from bddtorque.dynamics.robot_trace import trace_torques
-from bddtorque.machines.comparison import lathrop, luh_lin, newton_euler, speculative
-from bddtorque.machines.cost_model import CostModel, bit_steps, word_steps
-from bddtorque.machines.graph_tasks import tasks_of_graph
-from bddtorque.schedule import (
-    BIT_SERIAL,
-    WORD_STEPS,
-    Costs,
-    Spreading,
-    delayed,
-    operations_of,
-    spread_bits,
-    spread_terms,
-)
-from bddtorque.schedule.operations import output_owner
-from bddtorque.schedule.scheduling import Task, list_schedule, longest_path
-from bddtorque.spec.loading import spec_and_robot
-from bddtorque.work import usable_processors
+from bddtorque.evaluate.building import operations_of
+from bddtorque.evaluate.operations import BIT_SERIAL, WORD_STEPS, StepCosts, output_owner
+from bddtorque.evaluate.scheduling import TimedTask, list_schedule, longest_path
+from bddtorque.evaluate.spreading import Spreading, delayed, spread_bits, spread_terms
+from bddtorque.spec.spec_files import spec_and_robot
+from machines.comparison import lathrop, luh_lin, newton_euler, speculative
+from machines.cost_model import CostModel, bit_steps, word_steps
+from machines.gantt import draw_gantt
+from machines.graph_tasks import tasks_of_graph
 
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt
@@ -103,7 +95,7 @@ def literature(robot: bt.Robot, costs: CostModel) -> list[Point]:
     return points
 
 
-def cost_models(b: int) -> tuple[tuple[str, Costs, CostModel], ...]:
+def cost_models(b: int) -> tuple[tuple[str, StepCosts, CostModel], ...]:
     """Return word steps and bit steps: of tables, and of recursions, to which table loads are free."""
     free = {"load": 0.0, "load_bit": 0.0}
     return (
@@ -114,7 +106,7 @@ def cost_models(b: int) -> tuple[tuple[str, Costs, CostModel], ...]:
 
 def scheduled_recursion(robot: bt.Robot, costs: CostModel, counts: list[int]) -> list[Point]:
     """Return Newton-Euler, customised, with every scalar operation scheduled."""
-    tasks: list[Task] = tasks_of_graph(trace_torques(robot), costs.of_graph())
+    tasks: list[TimedTask] = tasks_of_graph(trace_torques(robot), costs.of_graph())
     serial = sum(task.duration for task in tasks)
     return [Point("Newton-Euler, scheduled", P, list_schedule(tasks, P).makespan, serial) for P in counts]
 
@@ -134,7 +126,7 @@ def word_bits(arm: str) -> int:
     return int(median(plan.bits_of(k) for k in range(len(plan.wires))))
 
 
-def spread(model: bt.Model, costs: Costs) -> dict[str, list[Spreading]]:
+def spread(model: bt.Model, costs: StepCosts) -> dict[str, list[Spreading]]:
     """Return both ways of spreading, for P up to one processor an output bit, and up to one a summand."""
     operations = operations_of(model.plan, model.diagrams, costs)
     walks = sum(each.kind == "walk" for each in operations)
@@ -326,7 +318,9 @@ def main() -> None:
                 "walks": sum(each.kind == "walk" for each in operations),
                 "additions": sum(each.kind != "walk" for each in operations),
                 "stages": int(
-                    longest_path([Task(each.name, float(each.tests > 0), each.predecessors) for each in operations])
+                    longest_path(
+                        [TimedTask(each.name, float(each.tests > 0), each.predecessors) for each in operations]
+                    )
                 ),
                 "serial steps": last.serial,
                 "longest path": last.longest,

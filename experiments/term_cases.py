@@ -13,18 +13,18 @@ from term_code import time_here, true_words
 import bddtorque as bt
 from bddtorque.bench.emulation import measure
 from bddtorque.dynamics.chain import chain_of
+from bddtorque.dynamics.graph import Graph, kept
 from bddtorque.dynamics.matrices import weightless
 from bddtorque.dynamics.newton_euler import WRENCH, newton_euler
 from bddtorque.dynamics.term_trace import trace_terms
 from bddtorque.dynamics.terms import Term, Terms
-from bddtorque.export.c_ifs import BYTES_A_TEST
+from bddtorque.dynamics.tracer import Tracer, traced_inputs
+from bddtorque.export.c_blocks import BYTES_A_TEST
+from bddtorque.export.c_exporter import c_files
 from bddtorque.export.c_term import TermFunction
-from bddtorque.export.exporter import c_files
-from bddtorque.graph.graph import Graph, kept
-from bddtorque.graph.tracer import Tracer, traced_inputs
 from bddtorque.spec.chips import chips as known_chips
 
-FORMS = ("dense", "folded", "classes")
+FORMS = ("dense", "folded")
 """Forms of tables that are tried: the fastest that fits is shown."""
 GRAVITY = 9.81
 

@@ -12,9 +12,10 @@ from typing import Any
 
 import numpy as np
 
-from bddtorque.bench.c_call import MANIFEST, CCall
+from bddtorque.dynamics.graph import Graph, Op
+from bddtorque.export.c_call import CCall
 from bddtorque.export.c_term import TermFunction
-from bddtorque.graph.graph import Graph, Op
+from bddtorque.export.folder import MANIFEST
 
 REPEATS = 2000
 
@@ -119,7 +120,7 @@ int main(void)
 
 @dataclass(frozen=True, eq=False)
 class OnThisMachine:
-    """What a folder of C took here: words and nanoseconds of a call (N,)."""
+    """A run of a folder of C here: words and nanoseconds of a call (N,)."""
 
     words: Any
     net: Any

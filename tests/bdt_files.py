@@ -16,8 +16,8 @@ from compiled import compiled
 from bddtorque.model.model import to_bytes
 
 ARRAYS = {"level": "<i2", "low": "<i4", "high": "<i4", "roots": "<i4", "order": "<i2"}
-SECTIONS = ("robot", "spec", "formats", "words", "plan", "certificate", "tables")
-"""Of robots; one has `formats` or `words`."""
+SECTIONS = ("robot", "spec", "function", "words", "plan", "certificate", "tables")
+"""Of robots, or of functions."""
 
 
 @cache

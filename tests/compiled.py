@@ -15,10 +15,9 @@ from typing import Any
 import numpy as np
 
 import bddtorque as bt
-from bddtorque.base.writing import write_whole
-from bddtorque.plan.float_plan import FloatPlan
-from bddtorque.plan.float_reference import run_float_plan
+from bddtorque.base.files import write_whole
 from bddtorque.plan.reference import run_plan
+from bddtorque.words.interface import Interface
 
 
 @cache
@@ -62,9 +61,9 @@ class Later(Mapping[str, bt.Model]):
         return len(self._makers)
 
 
-def with_source(model: bt.Model, **changes: Any) -> bt.Model:
+def with_source(model: bt.Model, formats: Interface | None = None, **changes: Any) -> bt.Model:
     """Return the model with another robot, spec or formats; nothing is compiled again."""
-    return replace(model, source=replace(model.source, **changes))
+    return replace(model, formats=formats or model.formats, provenance=replace(model.provenance, **changes))
 
 
 def random_words(model: bt.Model, count: int = 200, seed: int = 0) -> list[np.ndarray]:
@@ -97,8 +96,7 @@ def reference(model: bt.Model, words: Sequence[np.ndarray]) -> np.ndarray:
     n = len(model.formats.q)
     names = [f"{kind}{j + 1}" for kind in ("q", "qd", "qdd") for j in range(n)]
     columns = [column for each in words for column in np.asarray(each).T]
-    run: Any = run_float_plan if isinstance(model.plan, FloatPlan) else run_plan
-    rows = run(model.plan, model.tables, dict(zip(names, columns, strict=True)))
+    rows = run_plan(model.plan, model.tables, dict(zip(names, columns, strict=True)))
     return np.stack([np.broadcast_to(row, len(words[0])) for row in rows], axis=1)
 
 

@@ -17,10 +17,6 @@ _root = Path(__file__).parent.parent
 _sources = hashlib.sha256(b"".join(path.read_bytes() for path in sorted((_root / "bddtorque").rglob("*.py"))))
 os.environ.setdefault("NUMBA_CACHE_DIR", str(_root / ".pytest_cache" / "numba" / _sources.hexdigest()[:16]))
 
-# Tests run a few states of many models, for which code of their own would take longer to compile than all the rest:
-# the interpreter runs those, and tests of straight-line code ask for it.
-os.environ.setdefault("BDDTORQUE_STRAIGHT", "off")
-
 # `make test` speaks to makes below it by these; the makes that tests start are their own. pytest-xdist gives its
 # workers COLUMNS: what commands print into a pipe is not folded, and tests of widths set it themselves.
 for _name in ("MAKEFLAGS", "MFLAGS", "MAKELEVEL", "COLUMNS", "LINES"):

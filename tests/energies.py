@@ -21,7 +21,7 @@ def potential_energy(robot: bt.Robot, q: np.ndarray) -> np.ndarray:
     for i in range(rows.shape[1]):
         p = p + R @ chain.translation[i]
         R = R @ chain.rotation[i]
-        if chain.revolute[i]:
+        if chain.turns[i]:
             R = R @ _about_z(rows[:, i])
         else:
             p = p + R[:, :, 2] * rows[:, i, None]

@@ -8,9 +8,9 @@ from typing import Any
 import mpmath
 import numpy as np
 
-from bddtorque.graph.graph import Graph
-from bddtorque.words import Format
+from bddtorque.dynamics.graph import Graph
 from bddtorque.words.argument import Argument
+from bddtorque.words.formats import Format
 
 LONG = np.longdouble
 TURN = 2 * LONG("3.14159265358979323846264338327950288419716939937510582")

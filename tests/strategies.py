@@ -15,10 +15,10 @@ import numpy as np
 from hypothesis import strategies as st
 
 from bddtorque.base.plain import matrix, vector
-from bddtorque.robots.parts import ZERO, Follower, Frame, Joint, Kind, Link
+from bddtorque.robots.parts import ZERO, Follower, Frame, Joint, Link
 from bddtorque.robots.robot import Robot
 
-KINDS: tuple[Kind, ...] = ("revolute", "prismatic")
+KINDS: tuple[str, ...] = ("revolute", "prismatic")
 GEOMETRIES = ("general", "parallel", "coincident", "intersecting", "perpendicular", "tilted")
 """How a joint's axis lies to the one before: `tilted` is a common normal and an angle, as in Denavit-Hartenberg."""
 
@@ -76,7 +76,7 @@ def random_body(name: str, random: np.random.Generator) -> Link:
 
 
 def random_robot(
-    kinds: Sequence[Kind],
+    kinds: Sequence[str],
     geometries: Sequence[str],
     seed: int,
     *,
@@ -129,7 +129,7 @@ def random_tree(kinds: list[str], parents: list[int], follows: list[int], seed: 
 def robots(
     draw: st.DrawFn,
     most: int = 9,
-    kinds: Sequence[Kind] = KINDS,
+    kinds: Sequence[str] = KINDS,
     geometries: Sequence[str] = GEOMETRIES,
     fewest: int = 1,
 ) -> Robot:

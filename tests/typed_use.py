@@ -14,8 +14,7 @@ model: bt.Model = bt.load("arm.bdt")
 tau: npt.NDArray[np.float64] = bt.load("arm.bdt").torque([0.1, 0.2])
 words: npt.NDArray[np.int64] = model.torque_words([1, 2])
 bound: float = bt.load("law.bdt").certificate.bound
-old: bt.FunctionModel = bt.load("law.bdt")
-shown = bt.load("law.bdt").value(0.5), model.evaluator().torque([0.1, 0.2]), old.rules
+shown = bt.load("law.bdt").value(0.5), model.evaluator().torque([0.1, 0.2]), bt.load("law.bdt").rules
 misspelt = model.torqe  # type: ignore[attr-defined]
 
 # options are known by name and by value

@@ -21,18 +21,21 @@ What is taken for granted, and shown elsewhere:
 from __future__ import annotations
 
 import re
-import tempfile
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from itertools import count
 from pathlib import Path
 from typing import Any
 
 from bddtorque.assurance.bit_vectors import (
+    FAST,
+    TYPES,
     WIDE,
+    CWord,
     added,
     clamped,
+    constant,
+    holds,
     literal,
     low_bits,
     low_word,
@@ -41,20 +44,15 @@ from bddtorque.assurance.bit_vectors import (
     wide,
     within,
 )
-from bddtorque.assurance.c_execution import CExecution, load_module, parse_c
+from bddtorque.assurance.c_execution import CExecution, parse_c
 from bddtorque.assurance.c_folder import CFolder, read_c_folder
-from bddtorque.assurance.c_words import FAST, TYPES, Word, constant
-from bddtorque.assurance.polynomials import Known
-from bddtorque.assurance.split_sums import Rounding, SplitSums
+from bddtorque.assurance.split_sums import Known, Rounding, SplitSums
 from bddtorque.base.errors import BddTorqueError
 from bddtorque.model.model import Model
 from bddtorque.plan.blocks import ProductBlock, SquareBlock
-from bddtorque.plan.bound import BlockFacts, word_ranges
+from bddtorque.plan.bound import known_ranges
 from bddtorque.plan.wires import AngleSum, Input, Lookup, Output, Product, Sum
 from bddtorque.words.integer_range import Range, word_range
-
-LIMIT = 100_000
-"""Steps of the solver for one question, counted where it asks whether to go on: no answer depends on the clock."""
 
 
 @dataclass(frozen=True)
@@ -69,7 +67,7 @@ class ProvedWire:
 
 
 def prove_c(
-    model: Model, folder: str | Path, told: Callable[[ProvedWire], None] | None = None, chip: str | None = None
+    model: Model, folder: str | Path, on_wire: Callable[[ProvedWire], None] | None = None, chip: str | None = None
 ) -> list[ProvedWire]:
     """Prove the C that `export_c` wrote to a folder equal to the plan of the model, wire by wire.
 
@@ -79,8 +77,8 @@ def prove_c(
         The model, for target ``"integer"`` or ``"tables"``.
     folder
         Where its C is.
-    told
-        Told of every wire.
+    on_wire
+        Called with every wire that is proved.
     chip
         The chip that the C must have been exported for; by default the one that its manifest names. On a chip of 8 bits
         an ``int`` has 16 bits.
@@ -100,47 +98,45 @@ def prove_c(
             f"{files.source}: a function must end where export_c ends it, found more definitions in one"
         )
     try:
-        return _Equivalence(model, files, tree, told).prove()
+        return _Equivalence(model, files, tree, on_wire).prove()
     except RecursionError:
         raise BddTorqueError(f"{files.source}: C that is nested so deeply is not understood") from None
 
 
 class _Equivalence:
-    def __init__(self, model: Model, files: CFolder, tree: Any, told: Callable[[ProvedWire], None] | None) -> None:
+    def __init__(self, model: Model, files: CFolder, tree: Any, on_wire: Callable[[ProvedWire], None] | None) -> None:
         self.model, self.plan, self.interface = model, files.plan, files.interface
         self.function = files.exported.function
-        self.bitwuzla = load_module("bitwuzla")
-        self.told = told
-        self.execution = CExecution(tree, 16 if files.chip.register < 16 else 32, self.interface.type)
+        self.on_wire = on_wire or (lambda wire: None)
+        self.execution = CExecution(tree, 16 if files.chip.register < 16 else 32, self.interface.types)
         for k, block in enumerate(self.plan.blocks):
             self.execution.calls[f"block_{k}"] = self._table_call(k)
             if isinstance(block, ProductBlock) and not block.signed:
-                self.execution.calls[f"limbs_{k}"] = partial(self._limbs_call, k, block)
+                self.execution.calls[f"partial_products_{k}"] = partial(self._partial_products_call, k, block)
         for name in ("signed32", "floor16", "floor32", "high16", "floor64"):
             if name in self.execution.functions:
                 self.execution.calls[name] = self._rounding_call(name)
-        self.whole: dict[int, tuple[Word, Range]] = {}
+        self.whole: dict[int, tuple[CWord, Range]] = {}
         """By output: its word before it is clamped, and the range of that."""
-        self.written: dict[int, Word] = {}
+        self.written: dict[int, CWord] = {}
         """By output that C clamps where it writes it: its word."""
         self.sums: list[Rounding] = []
         """Calls of helpers that round, since the last variable."""
         self.names: set[str] = set()
         """Wires and outputs that were written."""
         self.roundings = 0
-        self.limbs: set[tuple[int, int, int]] = set()
+        self.proved_helpers: set[tuple[int, int, int]] = set()
         """Helpers of partial products that were looked at: the table, and the pieces of both factors."""
-        facts = [BlockFacts(0.0, int(each.values.min()), int(each.values.max())) for each in model.tables]
-        self.ranges = word_ranges(self.plan, facts)
+        self.ranges = known_ranges(self.plan, model.tables, trust_products=False)
         self.words: dict[int, str] = {}
         """By wire: the term of its word, `WIDE` bits, once its C is proved."""
         self.splits = SplitSums()
-        self.raw: dict[str, Word] = {}
+        self.raw: dict[str, CWord] = {}
         """By input: the number that is given."""
         self.declarations: list[str] = []
         self.assumed: list[str] = []
         self.owed: list[tuple[str, Range]] = []
-        """What contracts of helpers need of the variable that is declared next: terms that must be within ranges."""
+        """Needs of helpers that the variable declared next must meet: terms that must be within ranges."""
         self.found: list[ProvedWire] = []
         for name in ("product16", "scaled16"):
             if name in self.execution.functions:
@@ -152,9 +148,10 @@ class _Equivalence:
         """Return what was proved, in the order of the code."""
         interface, bits = self.interface, self.interface.bits
         arrays = []
-        for names in interface.names.values():
+        for array, names in interface.names.items():
+            signed = not interface.type_of(array).startswith("u")
             for name in names:
-                self.raw[name] = Word(f"given_{len(self.raw)}", bits, True)
+                self.raw[name] = CWord(f"given_{len(self.raw)}", bits, signed)
                 self.declarations.append(f"(declare-const {self.raw[name].term} (_ BitVec {bits}))")
             arrays.append([self.raw[name] for name in names])
         results: list[Any] = [None] * len(self.plan.outputs)
@@ -180,7 +177,7 @@ class _Equivalence:
         """Return what an output is called in C."""
         return f"{self.interface.result}[{place}]"
 
-    def _declared(self, name: str, word: Word) -> Word:
+    def _declared(self, name: str, word: CWord) -> CWord:
         """Prove a variable of the function equal to its wire, and make it any word of that wire."""
         place = re.fullmatch(rf"w(\d+)|{self.interface.result}\[(\d+)\]", name)
         sums, self.sums = self.sums, []
@@ -201,7 +198,7 @@ class _Equivalence:
             if self._is_rounded(word, sums, output, ends, clamp=False):  # it may be clamped later
                 symbol = f"whole_{j}"
                 self.declarations.append(f"(declare-const {symbol} (_ BitVec {word.bits}))")
-                self.whole[j] = (Word(symbol, word.bits, word.signed), ends)
+                self.whole[j] = (CWord(symbol, word.bits, word.signed), ends)
                 return self.whole[j][0]
             self.owed[:] = owed
             self._note(name, self._is_rounded(word, sums, output, ends, clamp=True))
@@ -227,7 +224,7 @@ class _Equivalence:
         else:
             self._check(name, same, defined)
         self.declarations.append(f"(declare-const {name} (_ BitVec {word.bits}))")
-        fresh = Word(name, word.bits, word.signed)
+        fresh = CWord(name, word.bits, word.signed)
         if angle:
             self.words[k] = f"((_ sign_extend {WIDE - bits}) {low_bits(name, bits)})"
         else:
@@ -237,7 +234,7 @@ class _Equivalence:
                 self.splits.known[name] = Known(word.bits, self.ranges[k])
         return fresh
 
-    def _half(self, name: str, word: Word) -> Word:
+    def _half(self, name: str, word: CWord) -> CWord:
         """Keep a half of a word as a variable of its own."""
         self.declarations.append(f"(define-fun {name} () (_ BitVec {word.bits}) {word.term})")
         goal = self.splits.lemma(name, word)
@@ -288,9 +285,9 @@ class _Equivalence:
         return added([*terms, literal(wire.constant)])
 
     def _is_rounded(
-        self, word: Word, sums: Sequence[Rounding], wire: Product | Sum | Output, ends: Range, clamp: bool
+        self, word: CWord, sums: Sequence[Rounding], wire: Product | Sum | Output, ends: Range, clamp: bool
     ) -> bool:
-        """Whether the C of a rounded sum or product gives its word, whose range is known to be `ends`.
+        """Tell if the C of a rounded sum or product gives its word, whose range is known to be `ends`.
 
         Sums of products are multiplied out (`SplitSums.question`). For others, first, what is rounded in C has the low
         bits of the exact sum; then, for every number x in the place of this sum whose rounding is within `ends`, C
@@ -322,40 +319,40 @@ class _Equivalence:
         return self._holds(f"(=> {known} {same})", defined)
 
     def _contracts_hold(self, defined: Sequence[str]) -> bool:
-        """Whether what helpers need of a variable is so; then nothing is owed any more."""
+        """Tell if a variable meets the needs of helpers; then nothing is owed any more."""
         goals = [within(*each) for each in dict.fromkeys(self.owed) if not self.splits.fits(*each)]
         self.owed.clear()
         return not goals or self._holds(f"(and true {' '.join(goals)})", defined)
 
-    def _rounding_call(self, name: str) -> Callable[[Sequence[Word]], Word]:
+    def _rounding_call(self, name: str) -> Callable[[Sequence[CWord]], CWord]:
         kind = {"floor16": (16, True), "floor64": (64, False)}.get(name, (32, False))
 
-        def call(arguments: Sequence[Word]) -> Word:
-            given = Word(f"rounded_{self.roundings}", *kind)
+        def call(arguments: Sequence[CWord]) -> CWord:
+            given = CWord(f"rounded_{self.roundings}", *kind)
             self.roundings += 1
-            body: Word = self.execution.run(name, [given, *arguments[1:]])
+            body: CWord = self.execution.run(name, [given, *arguments[1:]])
             unit = arguments[1].value if len(arguments) > 1 else 1 << 16 if name == "high16" else 1
             call = Rounding(arguments[0].as_type(*kind), given.term, body, unit or 1)
             self.sums.append(call)
             if body.signed:
                 self.splits.known[call.result] = Known(body.bits, word_range(body.bits))
-            return Word(call.result, body.bits, body.signed)
+            return CWord(call.result, body.bits, body.signed)
 
         return call
 
     def _multiplies(self, name: str) -> bool:
-        """Whether a helper gives the product of all words of 16 bits whose product it has room for."""
-        left, right = Word("left", 16, True), Word("right", 16, True)
-        body: Word = self.execution.run(name, [left, right])
+        """Tell if a helper gives the product of all words of 16 bits whose product it has room for."""
+        left, right = CWord("left", 16, True), CWord("right", 16, True)
+        body: CWord = self.execution.run(name, [left, right])
         exact = f"(bvmul {wide(left)} {wide(right)})"
         free = [f"(declare-const {each.term} (_ BitVec 16))" for each in (left, right)]
         same = f"(= {wide(body.as_type(body.bits, True))} {exact})"
         return self._holds(f"(=> {within(exact, word_range(body.bits))} {same})", free)
 
-    def _product16(self, name: str, arguments: Sequence[Word]) -> Word:
+    def _product16(self, name: str, arguments: Sequence[CWord]) -> CWord:
         """Return a product of two words of 16 bits; that all of them are, is left to be shown."""
         left, right = (each.as_type(32, True) for each in arguments)
-        found = Word(f"(bvmul {left.term} {right.term})", 32, True)
+        found = CWord(f"(bvmul {left.term} {right.term})", 32, True)
         for each in (left, right, *([found] if name == "scaled16" else [])):
             self.owed.append((wide(each), word_range(16)))
         return found
@@ -370,55 +367,56 @@ class _Equivalence:
             self.declarations.append(declaration)
         joined = index[0] if len(index) == 1 else f"(concat {' '.join(index)})"
         term = f"((_ sign_extend {WIDE - 32}) ({name} {joined}))"
-        low, high = int(self.model.tables[block].values.min()), int(self.model.tables[block].values.max())
-        fact = within(term, Range(low, high))
+        fact = within(term, self.model.tables[block].range)
         if fact not in self.assumed:
             self.assumed.append(fact)
         return term
 
-    def _table_call(self, block: int) -> Callable[[Sequence[Word]], Word]:
-        def call(arguments: Sequence[Word]) -> Word:
+    def _table_call(self, block: int) -> Callable[[Sequence[CWord]], CWord]:
+        def call(arguments: Sequence[CWord]) -> CWord:
             # an index of fewer bits than 32 has no more than its parameter's, which are no fewer than the table's
             term = self._looked_up(block, [each.as_type(32, False).term for each in arguments])
-            return Word(low_bits(term, 32), 32, True)
+            return CWord(low_bits(term, 32), 32, True)
 
         return call
 
-    def _limbs_call(self, k: int, block: ProductBlock, arguments: Sequence[Word]) -> Word:
+    def _partial_products_call(self, k: int, block: ProductBlock, arguments: Sequence[CWord]) -> CWord:
         """Return a product by partial products, once the helper is proved for as many pieces."""
         left, right = arguments[::2]
         lefts, rights = (each.as_type(32, False) for each in arguments[1::2])
         terms = []
         for word, pieces in ((left, lefts), (right, rights)):
             if pieces.value is None or pieces.value * block.widths[0] > 64:
-                raise BddTorqueError(f"limbs_{k}: how many pieces it takes must be a constant that 64 bits have")
+                raise BddTorqueError(
+                    f"partial_products_{k}: how many pieces it takes must be a constant that 64 bits have"
+                )
             most = 1 << (block.widths[0] * pieces.value)
             terms.append(wide(word.as_type(64, True)))
             self.owed.append((terms[-1], Range(1 - most, most - 1)))
         pair = k, lefts.value or 0, rights.value or 0
-        if pair not in self.limbs:
-            self.limbs.add(pair)
+        if pair not in self.proved_helpers:
+            self.proved_helpers.add(pair)
             if not self._adds_partial_products(*pair):
-                self._note(f"limbs_{k}", False)
-        return Word(low_bits(f"(bvmul {terms[0]} {terms[1]})", 64), 64, False)
+                self._note(f"partial_products_{k}", False)
+        return CWord(low_bits(f"(bvmul {terms[0]} {terms[1]})", 64), 64, False)
 
     def _adds_partial_products(self, k: int, lefts: int, rights: int) -> bool:
-        """Whether a helper looks up every pair of pieces of two magnitudes, and adds these products up in their places.
+        """Tell if a helper looks up every pair of pieces of two magnitudes, and adds these products up in their places.
 
         The products are any words of the table.
         """
         block, execution, name = self.plan.blocks[k], self.execution, f"block_{k}"
         width, looked_up = block.input_widths[0], execution.calls[name]
-        products: list[tuple[Word, list[str]]] = []
+        products: list[tuple[CWord, list[str]]] = []
 
-        def product(pieces: Sequence[Word]) -> Word:
-            products.append((Word(f"product_{len(products)}", 32, True), [wide(each) for each in pieces]))
+        def product(pieces: Sequence[CWord]) -> CWord:
+            products.append((CWord(f"product_{len(products)}", 32, True), [wide(each) for each in pieces]))
             return products[-1][0]
 
         execution.calls[name] = product
-        factors = [Word(side, 64, True) for side in ("left", "right")]
+        factors = [CWord(side, 64, True) for side in ("left", "right")]
         pieces = [constant(count, 32, False) for count in (lefts, rights)]
-        body: Word = execution.run(f"limbs_{k}", [factors[0], pieces[0], factors[1], pieces[1]])
+        body: CWord = execution.run(f"partial_products_{k}", [factors[0], pieces[0], factors[1], pieces[1]])
         execution.calls[name] = looked_up
         places = [(i * width, j * width) for i in range(lefts) for j in range(rights)]
         if len(products) != len(places):
@@ -443,34 +441,10 @@ class _Equivalence:
 
     def _note(self, name: str, proved: bool) -> None:
         self.found.append(ProvedWire(name, proved))
-        if self.told is not None:
-            self.told(self.found[-1])
+        self.on_wire(self.found[-1])
 
     def _holds(self, goal: str, free: Sequence[str] = ()) -> bool:
-        """Whether a condition holds whatever the words are; `free` declares more of them."""
-        bitwuzla = self.bitwuzla
-        manager, options = bitwuzla.TermManager(), bitwuzla.Options()
-        parser = bitwuzla.Parser(manager, options)
-        text = "\n".join(
-            [
-                "(set-logic QF_UFBV)",
-                *self.declarations,
-                *free,
-                *(f"(assert {each})" for each in self._near([goal, *free])),
-            ]
-        )
-        with tempfile.NamedTemporaryFile("w", suffix=".smt2") as file:
-            file.write(f"{text}\n(assert (not {goal}))\n")
-            file.flush()
-            try:
-                parser.parse(file.name, True)
-            except bitwuzla.BitwuzlaException:  # a helper calls another, so that names of one are missing in the other
-                return False
-        solver, steps = parser.bitwuzla(), count()
-        solver.configure_terminator(lambda: next(steps) >= LIMIT)
-        return bool(solver.check_sat() == bitwuzla.Result.UNSAT)
-
-    def _near(self, terms: Sequence[str]) -> list[str]:
-        """Return what is known of the variables in some terms."""
-        names = {*re.findall(r"w\d+", " ".join(terms))}
-        return [each for each in self.assumed if {*re.findall(r"w\d+", each)} <= names]
+        """Tell if a condition holds whatever the words are; `free` declares more of them."""
+        names = {*re.findall(r"w\d+", " ".join([goal, *free]))}
+        near = [fact for fact in self.assumed if {*re.findall(r"w\d+", fact)} <= names]  # on the variables in there
+        return holds(goal, [*self.declarations, *free], near)

@@ -9,18 +9,27 @@ whose number of turns is a constant. Signed numbers wrap here; that C's do not o
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
-from importlib import import_module
+from collections.abc import Callable, Collection, Sequence
 from itertools import zip_longest
 from typing import Any
 
-from bddtorque.assurance.c_words import FAST, TYPES, CArithmetic, Word, chosen, constant, is_set, refusal
+from bddtorque.assurance.bit_vectors import (
+    FAST,
+    TYPES,
+    CArithmetic,
+    CWord,
+    chosen,
+    constant,
+    is_set,
+    load_module,
+    refusal,
+)
 from bddtorque.base.errors import BddTorqueError
 
-MOST_TURNS = 4096
-MOST_WORDS = 4096
+MAX_TURNS = 4096
+MAX_WORDS = 4096
 """Of an array in a function."""
-MOST_CALLS = 10
+MAX_CALLS = 10
 """Of functions that call one another."""
 CONSTANTS = {"INT32_C": (32, True), "UINT32_C": (32, False), "INT64_C": (64, True), "UINT64_C": (64, False)}
 """Macros of <stdint.h>, and the types of their constants."""
@@ -46,31 +55,25 @@ def parse_c(name: str, text: str) -> Any:
         raise BddTorqueError(f"{name}: C that is nested so deeply is not understood") from None
 
 
-def load_module(name: str) -> Any:
-    """Return a module that the proof of C needs, or say how to install it."""
-    try:
-        return import_module(name)
-    except ImportError:
-        raise BddTorqueError(f'{name.partition(".")[0]} is not installed: pip install "bddtorque[proof]"') from None
-
-
 class CExecution:
     """Runs functions of a C file on terms.
 
     `calls` answers calls by the name of the function instead of running it; the arguments are not yet converted to the
     types of its parameters. `declared` is told of every variable that the outermost function declares with a value, and
-    may put another in its place. An `int` has `int_bits`, and all arrays are of `word_type`.
+    may put another in its place. An `int` has `int_bits`, and all arrays are of one of `word_types`.
 
     A scope holds what names stand for: words, and lists of words for arrays and for pointers to their beginning.
     """
 
-    def __init__(self, tree: Any, int_bits: int, word_type: str) -> None:
-        self.arithmetic, self.word_type = CArithmetic(int_bits), word_type
+    def __init__(self, tree: Any, int_bits: int, word_types: Collection[str]) -> None:
+        self.arithmetic, self.word_types = CArithmetic(int_bits), word_types
         self.types = {**TYPES, "int": (int_bits, True)} | {name: (int_bits, signed) for name, signed in FAST.items()}
         self.functions = {each.decl.name: each for each in tree.ext if _kind(each) == "FuncDef"}
-        self.calls: dict[str, Callable[[Sequence[Word]], Word]] = {}
-        self.declared: Callable[[str, Word], Word] = lambda name, word: word
+        self.calls: dict[str, Callable[[Sequence[CWord]], CWord]] = {}
+        self.declared: Callable[[str, CWord], CWord] = lambda name, word: word
         self.depth = 0
+        self.elements: list[tuple[list[Any], tuple[int, bool]]] = []
+        """Arrays, and the types of their words: bits, and whether they are signed."""
         self.kept: list[list[Any]] = []
         """Arrays that an `if` has set a pointer to, and what it points to since: a copy, so that none may change."""
 
@@ -79,12 +82,14 @@ class CExecution:
         if name not in self.functions:
             raise BddTorqueError(f"C: there is no function '{name}'")
         function = self.functions[name]
-        if self.depth > MOST_CALLS:
+        if self.depth > MAX_CALLS:
             raise refusal(function.decl, f"function '{name}' calls itself, which is not understood")
         scope: dict[str, Any] = {}
         for parameter, argument in zip(function.decl.type.args.params, arguments, strict=True):
             kind = self._type_of(parameter.type, parameter)
             scope[parameter.name] = argument if kind is None else argument.as_type(*kind)
+            if kind is None:
+                self.elements.append((argument, self.types[_type_name(parameter.type.type)]))
         returned = self._type_of(function.decl.type.type, function)
         self.depth += 1
         result = self._block(function.body, scope)
@@ -93,7 +98,7 @@ class CExecution:
             raise refusal(function.decl, f"function '{name}' must return a number at its end")
         return result.as_type(*returned)
 
-    def _block(self, block: Any, scope: dict[str, Any]) -> Word | None:
+    def _block(self, block: Any, scope: dict[str, Any]) -> CWord | None:
         """Run the statements in braces, and forget the names that they declare; return what they return."""
         if _kind(block) != "Compound":
             raise refusal(block, "a statement without braces after 'if' or 'for' is not understood")
@@ -106,7 +111,7 @@ class CExecution:
             del scope[name]
         return None
 
-    def _statement(self, node: Any, scope: dict[str, Any]) -> Word | None:
+    def _statement(self, node: Any, scope: dict[str, Any]) -> CWord | None:
         match _kind(node):
             case "Decl":
                 self._declare(node, scope)
@@ -140,13 +145,14 @@ class CExecution:
             raise refusal(node, f"variable '{node.name}' must be plain or const")
         if _kind(node.type) == "ArrayDecl":
             size = self._word(node.type.dim, {}).value if node.type.dim is not None and node.init is None else None
-            if not size or size > MOST_WORDS:
-                raise refusal(node, f"array '{node.name}' must have a constant size up to {MOST_WORDS}, and no values")
+            if not size or size > MAX_WORDS:
+                raise refusal(node, f"array '{node.name}' must have a constant size up to {MAX_WORDS}, and no values")
             scope[node.name] = [None] * size
+            self.elements.append((scope[node.name], self.types[_type_name(node.type.type)]))
         elif kind is None:
             scope[node.name] = self._place(node.init or node, scope)
         elif node.init is None:
-            scope[node.name] = Word("", *kind)
+            scope[node.name] = CWord("", *kind)
         else:
             word = self._word(node.init, scope).as_type(*kind)
             scope[node.name] = self.declared(node.name, word) if self.depth == 1 else word
@@ -160,13 +166,13 @@ class CExecution:
                 return
         call = _kind(node.rvalue) == "FuncCall"
         new = self._call(node.rvalue, scope, statement=True) if call else self._word(node.rvalue, scope)
-        if isinstance(old, Word):
+        if isinstance(old, CWord):
             if node.op != "=":
                 new = self.arithmetic.binary(node.op[:-1], self._word(target, scope), new, node)
             scope[target.name] = new.as_type(old.bits, old.signed)
         elif _kind(target) == "ArrayRef" and node.op == "=":
             held, index = self._element(target, scope)
-            name, word = f"{target.name.name}[{index}]", new.as_type(*self.types[self.word_type])
+            name, word = f"{target.name.name}[{index}]", new.as_type(*self._kind_of(held))
             self._write(held, index, [self.declared(name, word) if self.depth == 1 else word], node)
         else:
             raise refusal(node, f"an assignment by '{node.op}' to this is not understood")
@@ -177,10 +183,16 @@ class CExecution:
             raise refusal(node, "writing to an array is not understood after a pointer was set to it in an if")
         held[first : first + len(words)] = words
 
+    def _kind_of(self, held: list[Any]) -> tuple[int, bool]:
+        """Return bits and sign of the words of an array."""
+        kinds: dict[int, tuple[int, bool]] = {id(array): kind for array, kind in self.elements}
+        return kinds[id(held)]
+
     def _choose(self, node: Any, scope: dict[str, Any]) -> None:
         """Run both ways and join what they leave behind."""
         condition = is_set(self._word(node.cond, scope))
         copies = {id(held): list(held) for held in scope.values() if isinstance(held, list)}
+        self.elements += [(copies[id(held)], kind) for held, kind in self.elements if id(held) in copies]
         self.kept += [copies[id(held)] for held in self.kept if id(held) in copies]
         other = {name: copies.get(id(held), held) for name, held in scope.items()}
         if self._block(node.iftrue, other) is not None:
@@ -191,6 +203,7 @@ class CExecution:
         for name, held in scope.items():
             if isinstance(held, list) and other[name] is not copies[id(held)]:
                 moved[name] = _merged(condition, other[name], held)
+                self.elements.append((moved[name], self._kind_of(held)))
                 kept += [moved[name], held, *(each for each in arrays.values() if copies[id(each)] is other[name])]
         for held in arrays.values():
             self._write(held, 0, _merged(condition, copies[id(held)], held), node)
@@ -204,7 +217,7 @@ class CExecution:
         if node.init is None or node.cond is None or node.next is None:
             raise refusal(node, "a loop must have a start, a condition and a step")
         self._statement(node.init, scope)
-        for _ in range(MOST_TURNS):
+        for _ in range(MAX_TURNS):
             going = self._word(node.cond, scope)
             if going.value is None:
                 raise refusal(node, "the turns of a loop must be a constant")
@@ -213,7 +226,7 @@ class CExecution:
             if self._block(node.stmt, scope) is not None:
                 raise refusal(node, "a return inside of a loop is not understood")
             self._statement(node.next, scope)
-        raise refusal(node, f"a loop takes more than {MOST_TURNS} turns")
+        raise refusal(node, f"a loop takes more than {MAX_TURNS} turns")
 
     def _place(self, node: Any, scope: dict[str, Any]) -> list[Any]:
         """Return the array that an expression points to the beginning of."""
@@ -228,11 +241,11 @@ class CExecution:
             raise refusal(node, "an index must be a constant within its array")
         return held, index
 
-    def _word(self, node: Any, scope: dict[str, Any]) -> Word:
+    def _word(self, node: Any, scope: dict[str, Any]) -> CWord:
         match _kind(node):
             case "Constant":
                 return self._literal(node)
-            case "ID" if isinstance(scope.get(node.name), Word) and scope[node.name].term:
+            case "ID" if isinstance(scope.get(node.name), CWord) and scope[node.name].term:
                 return scope[node.name]  # type: ignore[no-any-return]
             case "Cast":
                 kind = self._type_of(node.to_type.type, node)
@@ -246,7 +259,7 @@ class CExecution:
                 word = self.arithmetic.promoted(self._word(node.expr, scope))
                 if word.value is not None:
                     return constant(-word.value if node.op == "-" else ~word.value, word.bits, word.signed)
-                return Word(f"({'bvneg' if node.op == '-' else 'bvnot'} {word.term})", word.bits, word.signed)
+                return CWord(f"({'bvneg' if node.op == '-' else 'bvnot'} {word.term})", word.bits, word.signed)
             case "TernaryOp":
                 condition = is_set(self._word(node.cond, scope))
                 yes, no = self.arithmetic.joined(self._word(node.iftrue, scope), self._word(node.iffalse, scope))
@@ -260,7 +273,7 @@ class CExecution:
         named = f" ('{node.name}')" if _kind(node) == "ID" else ""
         raise refusal(node, f"an expression of kind {_kind(node)}{named} is not understood, or has no value yet")
 
-    def _call(self, node: Any, scope: dict[str, Any], statement: bool = False) -> Word:
+    def _call(self, node: Any, scope: dict[str, Any], statement: bool = False) -> CWord:
         """Return what a call returns; only one that is a statement of its own may write to arrays."""
         name, given = getattr(node.name, "name", "a pointer"), node.args.exprs if node.args else ()
         if name in CONSTANTS:
@@ -286,12 +299,12 @@ class CExecution:
             return self.calls[name](arguments)
         if len({array for array, _ in parts}) < len(parts):
             raise refusal(node, "two places in one array are not understood")
-        result: Word = self.run(name, arguments)
+        result: CWord = self.run(name, arguments)
         for (_, first), (held, part) in parts.items():
             self._write(held, first, part, node)
         return result
 
-    def _literal(self, node: Any) -> Word:
+    def _literal(self, node: Any) -> CWord:
         match = re.fullmatch(r"(0|[1-9][0-9]{0,18})(u?)", node.value)
         if match is None:
             raise refusal(node, f"the constant {node.value} is not understood: it must be decimal, with or without u")
@@ -304,8 +317,8 @@ class CExecution:
         """Return bits and sign of the type of something; nothing for arrays and pointers."""
         if _kind(node) in ("ArrayDecl", "PtrDecl"):
             name = _type_name(node.type)
-            if name != self.word_type:
-                raise refusal(of, f"an array of {name} is not understood, others are of {self.word_type}")
+            if name not in self.word_types:
+                raise refusal(of, f"an array of {name} is not understood, others are of {' or '.join(self.word_types)}")
             return None
         name = _type_name(node)
         if name not in self.types:
@@ -323,7 +336,7 @@ def _type_name(node: Any) -> str:
     return " ".join(node.type.names) if plain else _kind(node)
 
 
-def _sized_constant(node: Any, bits: int, signed: bool) -> Word:
+def _sized_constant(node: Any, bits: int, signed: bool) -> CWord:
     """Return a constant such as UINT32_C(5)."""
     (digits,) = node.args.exprs if node.args and len(node.args.exprs) == 1 else (None,)
     value = getattr(digits, "value", "")

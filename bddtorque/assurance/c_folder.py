@@ -17,9 +17,10 @@ from types import NoneType
 from typing import Any
 
 from bddtorque.base.errors import BddTorqueError
-from bddtorque.bench.c_call import MANIFEST
-from bddtorque.export.c_interface import Interface
-from bddtorque.export.exporter import CFiles, c_files
+from bddtorque.export.c_call import CSignature
+from bddtorque.export.c_exporter import CFiles, c_files
+from bddtorque.export.folder import MANIFEST
+from bddtorque.model.applicability import require
 from bddtorque.model.model import Model
 from bddtorque.plan.plan import Plan
 from bddtorque.spec.chips import Chip, chip_named
@@ -28,47 +29,30 @@ OPTIONS: dict[str, tuple[type, ...]] = {
     "name": (str,), "term": (str, NoneType), "form": (str,), "flash": (int, NoneType), "floats": (bool,),
     "chip": (str,), "io": (int,), "package": (str, NoneType),
 }  # fmt: skip
-"""What a manifest says about how C was exported, and the types of that."""
+"""Options of an export in its manifest, and their types."""
 LOOKS_UP = re.compile(r"static (inline )?\w+ block_\d+(_words)?\(")
-"""How a function begins that looks words up in a table."""
+"""The beginning of a function that looks words up in a table."""
 MACROS = {"BDDTORQUE_INLINE": "static inline", "BDDTORQUE_ROM": "", "BDDTORQUE_RARE": ""}
-"""What the directives of the exporter define, as far as it matters here."""
+"""Macros that the directives of the exporter define, as far as it matters here."""
 
 
 @dataclass(frozen=True)
 class CFolder:
-    """Exported C that belongs to a model.
+    """Exported C that belongs to a model."""
 
-    Attributes
-    ----------
-    plan
-        The plan of the model.
-    exported
-        What the exporter writes with the same options.
-    chip
-        The chip that it was exported for.
-    interface
-        How its function is called.
-    term
-        The term that it computes, if it is not a whole model.
-    header, source
-        Names of the two files, without folders.
-    text
-        The C file as it is.
-    """
-
-    plan: Plan
-    exported: CFiles
-    chip: Chip
-    interface: Interface
-    term: str | None
+    plan: Plan  # of the model
+    exported: CFiles  # as the exporter writes them with the same options
+    chip: Chip  # that it was exported for
+    interface: CSignature
+    term: str | None  # that it computes, if it is not a whole model
+    # header, source: names of the two files, without folders
     header: str
     source: str
-    text: str
+    text: str  # of the C file as it is
 
     @property
     def declarations(self) -> int:
-        """How many arrays and functions the C file defines."""
+        """Number of arrays and functions that the C file defines."""
         return sum(line == "{" or line.endswith("] = {") for _, line, kind in _lines(self.text) if kind == "fixed")
 
     def plain_source(self) -> str:
@@ -87,26 +71,12 @@ class CFolder:
 def read_c_folder(model: Model, folder: str | Path, chip: str | None = None) -> CFolder:
     """Return the C that `export_c` wrote to a folder, or refuse what it would not have written for this model.
 
-    Parameters
-    ----------
-    model
-        The model, for target ``"integer"`` or ``"tables"``.
-    folder
-        Where its C is.
-    chip
-        The chip that it must have been exported for; by default any.
-
-    Raises
-    ------
-    BddTorqueError
-        If the files are not there, are of another model or chip, or differ from the exporter's where nothing is proved.
+    Refused are files of another model, or of another chip than `chip`, and such as differ from the exporter's where
+    nothing is proved.
     """
     if not isinstance(model, Model):
         raise BddTorqueError(f"model must be a Model, as bt.compile and bt.load return, got {type(model).__name__}")
-    if not isinstance(model.plan, Plan):
-        raise BddTorqueError(
-            "only C in integers can be proved, and this model is in floats: compile for target 'integer' or 'tables'"
-        )
+    require(model, "proofs of C")
     if not isinstance(folder, str | Path):
         raise BddTorqueError(f"folder must be a path, got {type(folder).__name__}")
     options = _options(Path(folder), model)
@@ -120,7 +90,7 @@ def read_c_folder(model: Model, folder: str | Path, chip: str | None = None) -> 
     name = Path(source).name
     _compare(name, text, exported.files[source])
     _refuse_odd_lines(name, text)
-    interface = Interface.of(model, options["io"], profile.register)
+    interface = CSignature.of(model, options["io"], profile.register)
     return CFolder(model.plan, exported, profile, interface, options["term"], Path(header).name, name, text)
 
 

@@ -14,7 +14,7 @@ from bddtorque.assurance.c_folder import read_c_folder
 from bddtorque.base.errors import BddTorqueError
 from bddtorque.model.model import Model
 
-MOST_SECONDS = 600.0
+MAX_SECONDS = 600.0
 
 
 def check_tables(model: Model, folder: str | Path, compiler: str = "cc") -> list[str]:
@@ -75,9 +75,9 @@ def check_tables(model: Model, folder: str | Path, compiler: str = "cc") -> list
 def _run(command: Sequence[str], folder: str, what: str) -> subprocess.CompletedProcess[bytes]:
     """Run a command in a folder, or say in one line why it failed."""
     try:
-        done = subprocess.run(command, cwd=folder, capture_output=True, timeout=MOST_SECONDS, check=False)
+        done = subprocess.run(command, cwd=folder, capture_output=True, timeout=MAX_SECONDS, check=False)
     except subprocess.TimeoutExpired:
-        raise BddTorqueError(f"{what} must end within {MOST_SECONDS:.0f} s, but did not") from None
+        raise BddTorqueError(f"{what} must end within {MAX_SECONDS:.0f} s, but did not") from None
     except OSError as problem:
         raise BddTorqueError(f"{what} cannot be run ({problem.strerror or problem})") from None
     if done.returncode:

@@ -12,12 +12,12 @@ from fractions import Fraction
 
 from bddtorque.assurance.lemmas import Ends
 from bddtorque.assurance.word_lemmas import WordLemmas
-from bddtorque.graph.graph import Op
+from bddtorque.dynamics.graph import Op
 from bddtorque.plan.blocks import Block, FunctionBlock
 from bddtorque.plan.table import Table
 from bddtorque.plan.wires import Lookup
 
-MOST_ENTRIES = 1 << 12
+MAX_ENTRIES = 1 << 12
 """Of a table that Coq checks: it takes 10 to 15 ms for each."""
 
 REQUIRED = """\
@@ -217,12 +217,12 @@ def cosine_tables(lemmas: WordLemmas, tables: Sequence[Table]) -> list[CosineTab
         for block, found in words.items()
         if _is_cosine(plan.blocks[block])
         and scales[block].denominator == 1
-        and 4 <= len(tables[block].values) <= MOST_ENTRIES
+        and 4 <= len(tables[block].values) <= MAX_ENTRIES
     ]
 
 
 def _is_cosine(block: Block) -> bool:
-    """Whether entry i of a table stands for the cosine of i parts of a turn."""
+    """Tell if entry i of a table stands for the cosine of i parts of a turn."""
     if not isinstance(block, FunctionBlock) or len(block.arguments) != 1:
         return False
     (argument,), (output,), nodes = block.arguments, block.graph.outputs, block.graph.nodes

@@ -15,8 +15,8 @@ from fractions import Fraction
 
 from bddtorque.assurance.coq_tables import HEADER as TABLES
 from bddtorque.assurance.coq_tables import REQUIRED, CosineTable
+from bddtorque.assurance.identities import circle
 from bddtorque.assurance.lemmas import Ends, Lemma, Prover
-from bddtorque.assurance.turns import circle
 from bddtorque.base.errors import BddTorqueError
 
 FLOATS = {"ieee_32": ("24", "-149"), "ieee_64": ("53", "-1074")}
@@ -76,18 +76,8 @@ def coq_file(
     Words are variables with the equations of the plan as hypotheses, not local definitions: Coq would write these out
     wherever they occur, and the expressions grow exponentially along a chain of joints.
 
-    Parameters
-    ----------
-    title
-        One line.
-    prover
-        After its lemmas were proved.
-    units
-        Of each sine or cosine its function, such as ``"sin"``, and the name of its angle.
-    goals
-        The facts that the theorem is about.
-    tables
-        Those whose entries Coq is to check.
+    `units`: of each sine or cosine its function, such as ``"sin"``, and the name of its angle; `goals`: the facts that
+    the theorem is about; `tables`: those whose entries Coq is to check.
     """
     readings: list[str] = []  # lemmas that do not depend on the plan, kept out of its long list of hypotheses
     modules: list[str] = []

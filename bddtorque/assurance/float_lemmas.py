@@ -15,13 +15,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 
+from bddtorque.assurance.identities import circle, turn_lemma
 from bddtorque.assurance.lemmas import Ends, Hint, Lemma, Prover, around, number
-from bddtorque.assurance.turns import circle, turn_lemma
 from bddtorque.plan.blocks import RealBlock
 from bddtorque.plan.bound import BlockFacts
-from bddtorque.plan.float_plan import FloatPlan
-from bddtorque.plan.float_wires import Add, Constant, FloatOutput, Fused, Multiply, Number, Sine
-from bddtorque.plan.wires import AngleSum, Input, Lookup
+from bddtorque.plan.plan import Plan
+from bddtorque.plan.wires import Add, AngleSum, Constant, Fused, Input, Lookup, Multiply, Number, Output, Sine
 from bddtorque.words.float_sine import compared_words, sine_error
 from bddtorque.words.integer_range import Range, word_range
 
@@ -29,11 +28,11 @@ FORMATS = {"single": "ieee_32", "double": "ieee_64"}
 """Gappa's names of the precisions."""
 
 
-def compared_sines(plan: FloatPlan) -> list[int]:
+def compared_sines(plan: Plan) -> list[int]:
     """Return how many floats of each table of sines are compared with their sines; 0: its polynomial is bounded."""
     sines = [wire for wire in (plan.wires[k] for k in plan.read) if isinstance(wire, Sine)]
     tables = dict.fromkeys((plan.bits_of(wire.word), wire.rest, wire.cosine) for wire in sines)
-    return [compared_words(bits, rest, plan.precision) for bits, rest, _ in tables]
+    return [compared_words(bits, rest, plan.floats) for bits, rest, _ in tables]
 
 
 @dataclass(frozen=True)
@@ -49,7 +48,7 @@ class _Summand:
 class FloatLemmas:
     """Writes the lemmas of a plan and has them proved, wire by wire."""
 
-    plan: FloatPlan
+    plan: Plan
     facts: Sequence[BlockFacts]
     prover: Prover
     exact: set[int] = field(default_factory=set)
@@ -64,7 +63,7 @@ class FloatLemmas:
             wire = self.plan.wires[k]
             match wire:
                 case Input():
-                    self._state_word(k, word_range(wire.bits), f"input {wire.name}")
+                    self._state_word(k, wire.words, f"input {wire.name}")
                 case Lookup():
                     self._state_law(k, wire)
                 case Number():
@@ -123,21 +122,35 @@ class FloatLemmas:
         return tuple(facts)
 
     def _constants(self, wires: Sequence[int]) -> None:
-        """Prove how far all constants are from their floats."""
-        definitions, goals = [], []
+        """Prove how far all constants are from their floats.
+
+        Gappa takes two names of one number for the same, and answers under one of them: equal floats of different
+        constants stand in different lemmas.
+        """
+        groups: list[dict[int, Fraction]] = []
         for k in wires:
-            wire = self.plan.wires[k]
-            assert isinstance(wire, Constant)
-            value = Fraction(self.plan.precision.nearest(wire.value))
-            definitions.append((f"f{k}", number(value)))
-            if value == wire.value:
-                self.exact.add(k)
-                goals.append(f"f{k}")
-            else:
-                definitions.append((f"t{k}", number(wire.value)))
-                goals += [f"t{k}", self.error(k)]
-        if goals:
-            self.prover.prove(Lemma("constants", "as parsed, and as floats", (), tuple(goals), tuple(definitions)))
+            value = Fraction(self.plan.floats.nearest(self._constant(k)))
+            group = next((each for each in groups if value not in each.values()), None)
+            if group is None:
+                groups.append(group := {})
+            group[k] = value
+        for place, group in enumerate(groups):
+            definitions, goals = [], []
+            for k, value in group.items():
+                definitions.append((f"f{k}", number(value)))
+                if value == self._constant(k):
+                    self.exact.add(k)
+                    goals.append(f"f{k}")
+                else:
+                    definitions.append((f"t{k}", number(self._constant(k))))
+                    goals += [f"t{k}", self.error(k)]
+            name = f"constants_{place}" if place else "constants"
+            self.prover.prove(Lemma(name, "as parsed, and as floats", (), tuple(goals), tuple(definitions)))
+
+    def _constant(self, k: int) -> Fraction:
+        wire = self.plan.wires[k]
+        assert isinstance(wire, Constant)
+        return wire.value
 
     def _state_word(self, k: int, words: Range, reason: str) -> None:
         self.exact.add(k)
@@ -155,7 +168,7 @@ class FloatLemmas:
 
     def _state_sine(self, k: int, wire: Sine) -> None:
         bits, name = self.plan.bits_of(wire.word), "cosine" if wire.cosine else "sine"
-        error = sine_error(bits, wire.rest, wire.cosine, self.plan.precision)
+        error = sine_error(bits, wire.rest, wire.cosine, self.plan.floats)
         self.prover.state(f"t{k}", around(1), f"a {name}")
         self.prover.state(self.error(k), around(Fraction(error)), f"floats of the {name} of all words, exact values")
 
@@ -263,7 +276,7 @@ class FloatLemmas:
             rests.append(f"({rest})" if summand.sign > 0 else f"(0 - ({rest}))")
         return facts, made, " + ".join([turned, *rests]), ideal
 
-    def _output(self, place: int, output: FloatOutput) -> Ends:
+    def _output(self, place: int, output: Output) -> Ends:
         wire, word, error = output.wire, f"aout{place}", self._output_error(place, output)
         hint = Hint(error, f"({word} - {self.held(wire)}) + {self.error(wire)}")
         definitions = ((word, f"half_even({self.held(wire)})"),)
@@ -271,5 +284,5 @@ class FloatLemmas:
         self.prover.prove(Lemma(f"output_{place}", about, self._known(wire), (error,), definitions, (hint,)))
         return self.prover.known[error]
 
-    def _output_error(self, place: int, output: FloatOutput) -> str:
+    def _output_error(self, place: int, output: Output) -> str:
         return f"(aout{place} - {self.ideal(output.wire)})"

@@ -18,21 +18,18 @@ import numpy as np
 from bddtorque.assurance.coq_tables import cosine_tables
 from bddtorque.assurance.coq_theorem import coq_file
 from bddtorque.assurance.float_lemmas import FORMATS, FloatLemmas, compared_sines
-from bddtorque.assurance.gappa_script import proof_script
-from bddtorque.assurance.lemmas import Ends, GappaToolError, Prover
+from bddtorque.assurance.lemmas import Ends, GappaToolError, Prover, proof_script
 from bddtorque.assurance.word_lemmas import WordLemmas
 from bddtorque.base.archive import read_file
 from bddtorque.base.errors import BddTorqueError, one_line
-from bddtorque.compiler.draft import Draft, certify, within_floats
+from bddtorque.base.workers import NoProgress, Progress, step
+from bddtorque.compiler.draft import PlanDraft, certify, within_floats
 from bddtorque.compiler.verify import Check, redraft, wrongly_stated
 from bddtorque.model.model import Model, from_bytes
-from bddtorque.model.source import FunctionSource
 from bddtorque.plan.blocks import GivenBlock
 from bddtorque.plan.bound import BlockFacts
-from bddtorque.plan.float_plan import FloatPlan
 from bddtorque.plan.tabulate import tabulate
 from bddtorque.proof.proved_bound import Parts
-from bddtorque.work import NoProgress, Progress, step
 
 
 @dataclass(frozen=True)
@@ -46,18 +43,18 @@ class GappaBound:
 
     @property
     def total(self) -> float:
-        """What Gappa's bound and the distance to the true function amount to."""
+        """The sum of Gappa's bound and the distance to the true function."""
         return _rounded_up(Fraction(self.gappa) + Fraction(self.arithmetic))
 
     @property
     def holds(self) -> bool:
-        """Whether this shows the bound in the file."""
+        """True if this shows the bound in the file."""
         return self.total <= self.certificate
 
 
 @dataclass(frozen=True)
 class GappaProof:
-    """What was checked, and what Gappa reached."""
+    """The checks, and the bounds that Gappa reached."""
 
     checks: tuple[Check, ...]  # what holds
     bounds: tuple[GappaBound, ...] = ()  # by output
@@ -68,7 +65,7 @@ class GappaProof:
 
     @property
     def passed(self) -> bool:
-        """Whether everything holds."""
+        """True if everything holds."""
         return all(check.passed for check in self.checks)
 
 
@@ -82,7 +79,7 @@ def prove_with_gappa(
     file
         A .bdt file or a model.
     progress
-        Told of every closed lemma.
+        Receives a call for every closed lemma.
     coq
         Whether to write the theorem for Coq too.
 
@@ -109,11 +106,11 @@ def prove_with_gappa(
             "Gappa cannot prove this model: its words come from a function that the file does not hold"
         )
     try:
-        with within_floats(model.source.kind, model.name):
+        with within_floats(model.provenance.kind, model.name):
             draft, how = redraft(model)
     except BddTorqueError as problem:
         return GappaProof((*checks, Check("plan", False, one_line(str(problem)))))
-    if (draft.source, draft.plan) != (model.source, plan):
+    if (draft.formats, draft.provenance, draft.plan) != (model.formats, model.provenance, plan):
         return GappaProof((*checks, Check("plan", False, f"another plan, or other words, made from {how}")))
     checks.append(Check("plan", True, f"made again from {how}"))
     facts, wrong = _table_facts(model)
@@ -123,7 +120,7 @@ def prove_with_gappa(
     steps = progress or NoProgress()
     with step(steps, "composing the certificate again"):
         checks.append(_certificate_check(model, draft, facts))
-    prover.told = lambda lemma: steps.advance(lemma.name, 1.0, False)
+    prover.on_lemma = lambda lemma: steps.advance(lemma.name, 1.0, False)
     try:
         with step(steps, "proving with gappa"):
             lemmas = _lemmas(draft, facts, prover)
@@ -142,7 +139,8 @@ def prove_with_gappa(
         title = f"{one_line(model.name)}, {model.digest}"
         checked = cosine_tables(lemmas, model.tables) if isinstance(lemmas, WordLemmas) else []
         theorem = coq_file(title, prover, lemmas.angles(), [each for each in errors if each], checked)
-    script = proof_script(model.name, model.digest, prover, bounds, errors)
+    claims = [(bound.name, bound.gappa, error) for bound, error in zip(bounds, errors, strict=True)]
+    script = proof_script(model.name, model.digest, prover, claims)
     unchecked = ("diagrams",) if model.diagrams else ()
     return GappaProof(tuple(checks), bounds, len(prover.lemmas), script, theorem, unchecked)
 
@@ -162,7 +160,7 @@ def _compared(model: Model) -> str:
     """Say how many entries of tables were compared, or in floats, how many sines."""
     count, entries = len(model.tables), sum(len(table.values) for table in model.tables)
     said = [f"{count} table{'s' * (count != 1)}, {entries:,} entries compared"] if count else []
-    if isinstance(model.plan, FloatPlan):
+    if model.plan.in_floats:
         counts = compared_sines(model.plan)
         if any(counts):
             said.append(f"floats of {sum(counts):,} sines and cosines compared")
@@ -171,14 +169,14 @@ def _compared(model: Model) -> str:
     return "; ".join(said) or "none"
 
 
-def _certificate_check(model: Model, draft: Draft, facts: list[BlockFacts]) -> Check:
+def _certificate_check(model: Model, draft: PlanDraft, facts: list[BlockFacts]) -> Check:
     """Compare the certificate with the one that plan and tables give; Gappa's bound comes in addition."""
     try:
-        with within_floats(model.source.kind, model.name):
+        with within_floats(model.provenance.kind, model.name):
             outputs = certify(draft, facts, model.tables).outputs
     except BddTorqueError as problem:
         return Check("certificate", False, one_line(str(problem)))
-    if isinstance(model.source, FunctionSource) and (wrong := wrongly_stated(model)):
+    if model.provenance.robot is None and (wrong := wrongly_stated(model)):
         return Check("certificate", False, one_line(wrong))
     stated = model.certificate.outputs
     if len(stated) != len(outputs):
@@ -204,15 +202,15 @@ def _difference(name: str, right: Any, found: Any) -> str:
     return f"{name} must be {right!r:.80}, got {found!r:.80}"
 
 
-def _lemmas(draft: Draft, facts: list[BlockFacts], prover: Prover) -> FloatLemmas | WordLemmas:
+def _lemmas(draft: PlanDraft, facts: list[BlockFacts], prover: Prover) -> FloatLemmas | WordLemmas:
     plan = draft.plan
-    if not isinstance(plan, FloatPlan):
+    if not plan.in_floats:
         return WordLemmas(plan, facts, prover)
-    prover.float_format = FORMATS[plan.precision.name]
+    prover.float_format = FORMATS[plan.floats.name]
     return FloatLemmas(plan, facts, prover)
 
 
-def _bounds(found: list[Ends], draft: Draft, model: Model) -> tuple[GappaBound, ...]:
+def _bounds(found: list[Ends], draft: PlanDraft, model: Model) -> tuple[GappaBound, ...]:
     return tuple(
         GappaBound(
             output.name,

@@ -6,6 +6,15 @@ there is no other way to know one.
 
 Names in expressions: `floor` rounds down to an integer; `half_even` to the nearest integer, ties to even; `rnd` to the
 nearest float, ties to even.
+
+`proof_script`: all lemmas of a proof as one shell script, which needs Gappa and awk but nothing of bddtorque.
+
+Before Gappa proves the lemmas one by one, awk reads the script itself and checks that they are a chain:
+
+- each hypothesis of a lemma is, as text, a premise listed at the top or what an earlier lemma concludes;
+- a name has one definition, the same in all lemmas, and is not used before it;
+- each claim listed at the top is what some lemma concludes;
+- a rewriting with a square root is |x| = sqrt(x * x).
 """
 
 from __future__ import annotations
@@ -13,7 +22,7 @@ from __future__ import annotations
 import math
 import re
 import subprocess
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from shutil import which
@@ -27,12 +36,12 @@ THRESHOLD = 1e-6
 KEPT_BITS = 60
 """Bits of the interval ends that go from one lemma to the next, rounded outward."""
 OPTIONS = (f"-Eprecision={PRECISION}", f"-Echange-threshold={THRESHOLD:f}")
-MOST_SECONDS = 120.0
+MAX_SECONDS = 120.0
 """For one lemma, of which each takes milliseconds: a Gappa that hangs must not hang everything."""
 _RESULT = re.compile(r"^  (\w+) in \[([^\]]*)\]$", re.MULTILINE)
 _END = re.compile(r"(-?\d+)(?:b(-?\d+))?")
 UNPROVED, ROOT = "are not trivially equal", " and sqrt("
-"""What Gappa says of a rewriting that is no identity of polynomials, and what that has in it for |x| = √(x·x)."""
+"""Gappa's words on a rewriting that is no identity of polynomials, and the part of them for |x| = √(x·x)."""
 _UNPROVED = re.compile(rf"^Warning: (.*) {UNPROVED}\.$", re.MULTILINE)
 
 
@@ -91,7 +100,7 @@ class Hint:
 
     @property
     def is_root(self) -> bool:
-        """Whether this is |x| = √(x·x)."""
+        """True if this is |x| = √(x·x)."""
         x = self.left.strip("|")
         return (self.left, self.right) == (f"|{x}|", f"sqrt({x} * {x})")
 
@@ -109,7 +118,7 @@ class Lemma:
 
     @property
     def title(self) -> str:
-        """What messages call it."""
+        """The name of the lemma in messages."""
         return f"lemma {self.name} ({one_line(self.about):.60})"
 
     def script(self, known: Mapping[str, Ends], float_format: str, answered: bool) -> str:
@@ -152,7 +161,7 @@ def find_gappa() -> str:
 def _call(command: list[str], text: str) -> subprocess.CompletedProcess[str]:
     try:
         return subprocess.run(
-            command, input=text, capture_output=True, text=True, errors="replace", timeout=MOST_SECONDS, check=False
+            command, input=text, capture_output=True, text=True, errors="replace", timeout=MAX_SECONDS, check=False
         )
     except OSError as problem:
         raise _broken(command[0], problem.strerror or str(problem)) from None
@@ -170,7 +179,7 @@ class Prover:
     known: dict[str, Ends] = field(default_factory=dict)  # interval of every fact
     reasons: dict[str, str] = field(default_factory=dict)  # of every premise, why it is true
     lemmas: list[Lemma] = field(default_factory=list)  # those that Gappa has proved, in their order
-    told: Callable[[Lemma], None] | None = None  # told of every lemma
+    on_lemma: Callable[[Lemma], None] | None = None  # called with every lemma that is closed
     path: str = field(default_factory=find_gappa)
 
     def state(self, expression: str, ends: Ends, reason: str) -> None:
@@ -190,15 +199,15 @@ class Prover:
             raise BddTorqueError(f"{lemma.title}: {trouble}")
         self.known.update({goals[name]: ends.short() for name, ends in found.items()})
         self.lemmas.append(lemma)
-        if self.told is not None:
-            self.told(lemma)
+        if self.on_lemma is not None:
+            self.on_lemma(lemma)
 
     def script(self, lemma: Lemma) -> str:
         """Return a lemma that was proved as a script with its answers."""
         return lemma.script(self.known, self.float_format, answered=True)
 
     def holds(self, lemma: Lemma) -> bool:
-        """Whether Gappa proves a lemma with the answers as they were kept."""
+        """Tell if Gappa proves a lemma with the answers as they were kept."""
         return not self.run(lemma, True).returncode
 
     def run(self, lemma: Lemma, answered: bool, *options: str) -> subprocess.CompletedProcess[str]:
@@ -207,7 +216,7 @@ class Prover:
         try:
             done = _call([self.path, *OPTIONS, *options], script)
         except subprocess.TimeoutExpired:
-            raise BddTorqueError(f"{lemma.title}: Gappa does not close it within {MOST_SECONDS:.0f} s") from None
+            raise BddTorqueError(f"{lemma.title}: Gappa does not close it within {MAX_SECONDS:.0f} s") from None
         if done.returncode not in (0, 1):  # killed, or not Gappa
             raise _broken(self.path, f"it ended with exit code {done.returncode} on lemma {lemma.name}")
         return done
@@ -229,3 +238,120 @@ def total(terms: Iterable[str]) -> str:
     """Return a sum in brackets; 0 if it has no terms."""
     joined = " + ".join(terms)
     return f"({joined})" if joined else "0"
+
+
+_CHAIN = r"""
+function fail(why) { print lemma ": " why; failed = 1; exit 1 }
+function use(text,  names, n, k) {
+    n = split(text, names, /[^A-Za-z0-9_]+/)
+    for (k = 1; k <= n; k++) used[names[k]] = 1
+}
+function fact(  text) {  # of a line of the premises or claims at the top, without its reason
+    text = substr($0, 5)
+    return substr(text, 1, index(text "    ", "    ") - 1)
+}
+function define(name, text) {
+    if (text ~ /goal/) fail(name " is defined by a goal")
+    use(text)
+    if (name ~ /^goal[0-9]+$/) { goals[name] = text; return }
+    if (name in defined && defined[name] != text) fail(name " has two definitions")
+    if (!(name in defined) && name in used) fail(name " is used before its definition")
+    defined[name] = text
+    use(name)
+}
+function conclude(text,  at, name) {
+    at = index(text, " in [")
+    name = substr(text, 1, at - 1)
+    if (name !~ /^[A-Za-z][A-Za-z0-9_]*$/) fail("a conclusion has no name: " text)
+    known[(name in goals ? goals[name] : name) substr(text, at)] = 1
+    use(name)
+}
+function statement(  first, k) {  # hypotheses come before the arrow; without an arrow there are none
+    first = arrow ? arrow : 1
+    for (k = 1; k < first; k++) if (!(facts[k] in known)) fail("neither a premise nor proved before: " facts[k])
+    for (k = first; k <= count; k++) conclude(facts[k])
+}
+function rewriting(  x) {
+    if (!index($0, "sqrt")) return
+    x = substr($0, 2, index($0, "| -> ") - 2)
+    if ($0 != "|" x "| -> sqrt(" x " * " x ");") fail("not of the form |x| -> sqrt(x * x): " $0)
+}
+$0 == "# Premises:" { top = "premises"; next }
+$0 == "# Claims:" { top = "claims"; next }
+top && /^#   / { if (top == "premises") { known[fact()] = 1; use(fact()) } else claimed[fact()] = 1; next }
+top { top = "" }
+/^prove [a-z0-9_]+ <</ {
+    lemma = $2; lemmas++; open = 1; inside = count = arrow = 0
+    split("", goals)
+    next
+}
+!open || /^#/ { next }
+$0 == "END" { open = 0; next }
+substr($0, 1, 2) == "{ " { inside = 1; count = arrow = 0 }
+inside {
+    start = substr($0, 1, 2)
+    if (start == "->") arrow = count + 1
+    text = substr($0, start == "{ " ? 3 : 4)
+    if (substr(text, length(text) - 1) == " }") { inside = 0; text = substr(text, 1, length(text) - 2) }
+    facts[++count] = text
+    if (!inside) statement()
+    next
+}
+/^@?[A-Za-z][A-Za-z0-9_]* = .*;$/ { define($1, substr($0, length($1) + 4, length($0) - length($1) - 4)); next }
+/ -> .*;$/ { rewriting(); next }
+{ fail("not part of a lemma: " $0) }
+END {
+    if (failed) exit 1
+    lemma = "claims"
+    for (text in claimed) if (!(text in known)) fail("not proved: " text)
+    if (lemmas != expected) fail(expected " lemmas were expected, got " lemmas + 0)
+}
+"""
+
+
+def proof_script(name: str, digest: str, prover: Prover, outputs: Sequence[tuple[str, float, str | None]]) -> str:
+    """Return all lemmas of a model as one shell script, which runs `gappa` on each and says whether all hold.
+
+    The prover has proved them; `outputs`: of each its name, its bound, and the expression of its error if it has one.
+    """
+    count = len(prover.lemmas)
+    lines = [
+        "#!/bin/sh",
+        f"# {one_line(name)}: {count} lemmas; 'sh FILE' has gappa prove every one of them again.",
+        f"# digest of the model: {digest}",
+        "#",
+        "# All follows from these facts, which are not proved here.",
+        "# Premises:",
+        *(f"#   {fact} in {prover.known[fact]}    {one_line(why)}" for fact, why in prover.reasons.items()),
+        "#",
+        "# Every output word, before it is clamped, is this close to the function that was planned, in units.",
+        "# Claims:",
+        *(
+            f"#   {error} in {prover.known[error]}    {one_line(output)}: at most {bound!r}"
+            for output, bound, error in outputs
+            if error is not None
+        ),
+        "#",
+        *(f"# {one_line(output)} has no error." for output, _, error in outputs if error is None),
+        "",
+        "LC_ALL=C",
+        "export LC_ALL",
+        "gappa --version >/dev/null 2>&1 || { echo 'gappa was not found on PATH, or does not run'; exit 2; }",
+        "awk 'BEGIN { exit 0 }' </dev/null >/dev/null 2>&1 || { echo 'awk was not found on PATH'; exit 2; }",
+        '[ -f "$0" ] && [ -r "$0" ] || { echo "run this script by its name: \'sh FILE\'"; exit 2; }',
+        "",
+        "# The lemmas are a chain: each hypothesis is a premise or what an earlier lemma concludes, as text; each",
+        "# name has one definition; each claim is a conclusion.",
+        f"awk -v expected={count} '{_CHAIN}' <\"$0\" || exit 1",
+        "",
+        "# Gappa only warns of a rewriting that is no identity of polynomials. Here such a lemma fails, unless the",
+        "# rewriting is |x| = sqrt(x * x).",
+        "prove() {",
+        f'    said=$(gappa {" ".join(OPTIONS)} 2>&1) || {{ echo "$1 fails"; exit 1; }}',
+        f"    printf '%s\\n' \"$said\" | awk '/{UNPROVED}/ && !index($0, \"{ROOT}\") {{ exit 1 }}' ||",
+        '        { echo "$1: a rewriting is no identity"; exit 1; }',
+        "}",
+    ]
+    for lemma in prover.lemmas:
+        lines += [f"prove {lemma.name} <<'END'", prover.script(lemma) + "END"]
+    return "\n".join([*lines, f"echo '{count} lemmas hold'", ""])

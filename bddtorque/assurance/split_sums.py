@@ -3,36 +3,153 @@
 C computes floor(total/2^shift) in steps. A sum that does not fit 32 bits is v·p + r, and floor((p + floor(r/v))/u) is
 what C has; a chip of 8 bits divides by 2^11 as by 2^8 and 2^3, and takes the high half of a sum that is shifted before.
 A factor w of a product may be split too, into its halves h = floor(w/c) and l = w - c·h; then p has a multiple of h·x,
-and r one of l·x. A bit-vector solver does not find in useful time that these add up to w·x. Here polynomials show it
-exactly. The solver proves the halves of each word once, and that C rounds p and r as the plan rounds the total,
-whatever they are.
+and r one of l·x. A bit-vector solver does not find in useful time that these add up to w·x. Here polynomials with
+integer coefficients show it exactly, without a solver. The solver proves the halves of each word once, and that C
+rounds p and r as the plan rounds the total, whatever they are.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from math import gcd, lcm
+from functools import reduce
+from itertools import chain
+from math import gcd, lcm, prod
+from operator import add, mul, sub
+from typing import NamedTuple
 
-from bddtorque.assurance.bit_vectors import WIDE, added, literal, low_bits, times, wide, within
-from bddtorque.assurance.c_words import Word
-from bddtorque.assurance.polynomials import Known, Polynomial, number, polynomial, variable
+from bddtorque.assurance.bit_vectors import WIDE, CWord, added, literal, low_bits, times, wide, within
 from bddtorque.words.integer_range import Range, word_range
+
+OPERATIONS = {"bvadd": add, "bvsub": sub, "bvmul": mul}
+
+
+class Known(NamedTuple):
+    """A signed word: the bits of its term, and the numbers that it can be."""
+
+    bits: int
+    range: Range
+
+
+@dataclass(frozen=True)
+class Polynomial:
+    """A sum of products; `coefficients` has no zeros, and the names of each product are in order."""
+
+    coefficients: Mapping[tuple[str, ...], int]
+
+    def __add__(self, other: Polynomial) -> Polynomial:
+        total = dict(self.coefficients)
+        for names, coefficient in other.coefficients.items():
+            total[names] = total.get(names, 0) + coefficient
+        return Polynomial({names: coefficient for names, coefficient in total.items() if coefficient})
+
+    def __sub__(self, other: Polynomial) -> Polynomial:
+        return self + number(-1) * other
+
+    def __mul__(self, other: Polynomial) -> Polynomial:
+        total = number(0)
+        for mine, coefficient in self.coefficients.items():
+            for its, factor in other.coefficients.items():
+                total += Polynomial({tuple(sorted(mine + its)): coefficient * factor})
+        return total
+
+    def replace(self, values: Mapping[str, Polynomial]) -> Polynomial:
+        """Return it with polynomials in the place of some variables."""
+        total = number(0)
+        for names, coefficient in self.coefficients.items():
+            total += prod((values.get(name, variable(name)) for name in names), start=number(coefficient))
+        return total
+
+    def range(self, known: Mapping[str, Known]) -> Range | None:
+        """Return numbers that it can be, given those of its variables; nothing if one of these is not known."""
+        total = Range(0, 0)
+        for names, coefficient in self.coefficients.items():
+            if any(name not in known for name in names):
+                return None
+            total += prod((known[name].range for name in names), start=Range(1, 1)) * coefficient
+        return total
+
+
+def number(value: int) -> Polynomial:
+    """Return a constant."""
+    return Polynomial({(): value} if value else {})
+
+
+def variable(name: str) -> Polynomial:
+    """Return a variable."""
+    return Polynomial({(name,): 1})
+
+
+def polynomial(term: str, known: Mapping[str, Known]) -> Polynomial | None:
+    """Return a term of SMT-LIB as the integer that it would be without wrapping, its words being signed.
+
+    The term of so many bits is that integer modulo 2^bits: sums, differences, products and shifts to the left are so by
+    themselves, and low bits of such a term are. A term whose sign is extended must be the integer itself; it is, if
+    the ranges of its words show that the integer fits the bits. Nothing for all other terms.
+    """
+    read = _read(iter(re.findall(r"[()]|[^\s()]+", term)), known)
+    return read[0] if read else None
+
+
+def _read(tokens: Iterator[str], known: Mapping[str, Known]) -> tuple[Polynomial, int] | None:
+    """Return the next term, which is none of those that end a list, and its bits."""
+    token = next(tokens)
+    if token != "(":
+        return (variable(token), known[token].bits) if token in known else None
+    operation = next(tokens)
+    if operation == "_":  # (_ bv5 32)
+        value, bits = int(next(tokens).removeprefix("bv")), int(next(tokens))
+        next(tokens)
+        return number(value - (value >> (bits - 1) << bits)), bits
+    if operation == "(":  # ((_ extract 15 0) x)
+        _, operation, *numbers = iter(lambda: next(tokens), ")")
+        inner = _read(tokens, known)
+        next(tokens, None)
+        return _cast(operation, [int(each) for each in numbers], inner, known)
+    parts = []
+    for token in tokens:
+        if token == ")":
+            break
+        part = _read(chain([token], tokens), known)
+        if part is None:
+            return None
+        parts.append(part)
+    terms, bits = [each for each, _ in parts], parts[0][1]
+    if operation == "bvshl" and terms[1].coefficients.keys() <= {()}:  # a constant within the word (`_shifted`)
+        return number(1 << terms[1].coefficients.get((), 0)) * terms[0], bits
+    if operation == "bvneg":
+        return number(-1) * terms[0], bits
+    return (reduce(OPERATIONS[operation], terms), bits) if operation in OPERATIONS else None
+
+
+def _cast(
+    operation: str, numbers: list[int], inner: tuple[Polynomial, int] | None, known: Mapping[str, Known]
+) -> tuple[Polynomial, int] | None:
+    if inner is None:
+        return None
+    whole, bits = inner
+    if operation == "extract" and numbers[1] == 0:
+        return whole, numbers[0] + 1
+    reach = whole.range(known)
+    if operation == "sign_extend" and reach is not None and reach.within(word_range(bits)):
+        return whole, bits + numbers[0]
+    return None
 
 
 @dataclass(frozen=True)
 class Rounding:
     """A call of a helper that rounds: what it is given, what that is called, what it returns then, and its divisor."""
 
-    inside: Word
+    inside: CWord
     name: str
-    body: Word
+    body: CWord
     unit: int
 
     @property
     def result(self) -> str:
-        """What its result is called."""
+        """The name of its result."""
         return f"floor_of_{self.name}"
 
     def definitions(self, inside: str) -> list[str]:
@@ -45,25 +162,25 @@ class Rounding:
 
 @dataclass
 class SplitSums:
-    """What is known of the variables of split sums, all signed."""
+    """Facts about the variables of split sums, all signed."""
 
     known: dict[str, Known] = field(default_factory=dict)
     """By wire, half of a wire that is proved, and result of a helper."""
     lows: dict[str, Polynomial] = field(default_factory=dict)
     """By low half that is proved: w - c·h."""
-    declared: dict[str, Word] = field(default_factory=dict)
+    declared: dict[str, CWord] = field(default_factory=dict)
     """Halves that the code has, proved or not."""
 
-    def lemma(self, name: str, word: Word) -> str | None:
+    def lemma(self, name: str, word: CWord) -> str | None:
         """Return what makes hw12_5 and lw12_5 the halves of w12 = 32·hw12_5 + lw12_5; nothing before both are there."""
         if word.signed:
-            self.declared[name] = Word(name, word.bits, True)
+            self.declared[name] = CWord(name, word.bits, True)
         wire, _, unit = _parts(name)
         if wire not in self.known or not self.declared.keys() >= self._halves(name).keys():
             return None
         terms = [wide(self.declared[half]) for half in self._halves(name)]
         goals = [within(term, ends) for term, ends in zip(terms, self._halves(name).values(), strict=True)]
-        whole = wide(Word(wire, self.known[wire].bits, True))
+        whole = wide(CWord(wire, self.known[wire].bits, True))
         return f"(and (= {whole} (bvadd {times(terms[1], unit)} {terms[0]})) {' '.join(goals)})"
 
     def accept(self, name: str) -> None:
@@ -80,13 +197,13 @@ class SplitSums:
         return {f"l{wire}_{cut}": Range(0, unit - 1), f"h{wire}_{cut}": Range(low >> cut, high >> cut)}
 
     def fits(self, term: str, ends: Range) -> bool:
-        """Whether the ranges of the words in a term show that it is within a range, as a signed number."""
+        """Tell if the ranges of the words in a term show that it is within a range, as a signed number."""
         whole = polynomial(term, self.known)
         reach = whole.range(self.known) if whole is not None else None
         return reach is not None and reach.within(ends)
 
     def question(
-        self, word: Word, sums: Sequence[Rounding], total: str, shift: int, ends: Range, meant: Callable[[str], str]
+        self, word: CWord, sums: Sequence[Rounding], total: str, shift: int, ends: Range, meant: Callable[[str], str]
     ) -> tuple[str, list[str]] | None:
         """Return what remains to be proved, with declarations; nothing if the sums are not of products of words.
 
@@ -118,7 +235,7 @@ class SplitSums:
             reach += spread * (weight * ratio.numerator)
             terms.append(times(p, weight * ratio.numerator * common))
             known.append(within(p, Range(spread.low // common, spread.high // common)))
-            given = [times(wide(Word(name, self.known[name].bits, True)), by) for name, by in carried.items()]
+            given = [times(wide(CWord(name, self.known[name].bits, True)), by) for name, by in carried.items()]
             free.append(f"(declare-const {p} (_ BitVec {WIDE}))")
             free += each.definitions(low_bits(added([times(p, common), *given]), each.inside.bits))
         if reach.magnitude >> (WIDE - 2):

@@ -19,16 +19,15 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
-from bddtorque.assurance.centred_products import factors_of, grouped, remainder
+from bddtorque.assurance.identities import angle_of, circle, factors_of, grouped, remainder, turn_lemma
 from bddtorque.assurance.lemmas import Ends, Hint, Lemma, Prover, around, number, total
-from bddtorque.assurance.turns import angle_of, circle, turn_lemma
 from bddtorque.plan.blocks import RealBlock
 from bddtorque.plan.bound import Angle, BlockFacts
 from bddtorque.plan.plan import CentredProduct, Plan
 from bddtorque.plan.wires import AngleSum, Input, Lookup, Output, Product, Sum
 
 HALF = "1b-1"
-MOST_PARTS = 6
+MAX_PARTS = 6
 """Summands of one lemma."""
 
 
@@ -78,7 +77,7 @@ class WordLemmas:
     """Of products: each way to read them as a sine or cosine times something that has an error."""
 
     groups: int = 0
-    """How many groups of summands got a name."""
+    """Count of the groups of summands that have a name."""
 
     def prove(self) -> list[Ends]:
         """Return what every output word can be off, in units, clamping aside."""
@@ -205,7 +204,7 @@ class WordLemmas:
         constant = exact.constant if exact else wire.constant * step
         centred = exact.centred if exact else ()
         form = _Form(factors, self._meant(k, wire), wire.constant * step, constant, self._dropped(k, name), centred)
-        while len(form.meant) > MOST_PARTS:  # Gappa takes much longer for long sums
+        while len(form.meant) > MAX_PARTS:  # Gappa takes much longer for long sums
             form = self._shorter(form, name, about)
         self._linear(k, name, about, form, rounded=bool(wire.shift))
 
@@ -217,7 +216,7 @@ class WordLemmas:
         groups = [[*cosine, *sine] for cosine, sine in self._pairs(form.meant, errors=False)]
         paired = {i for group in groups for i in group}
         others = [i for i in form.meant if i not in paired]
-        groups += grouped(self.plan, others, form.centred, MOST_PARTS)
+        groups += grouped(self.plan, others, form.centred, MAX_PARTS)
         joined = []
         for group in groups:
             self.groups += 1

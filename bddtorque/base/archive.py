@@ -18,17 +18,17 @@ import numpy as np
 import numpy.typing as npt
 
 from bddtorque.base.errors import BddTorqueError
-from bddtorque.base.reading import read_whole
+from bddtorque.base.files import read_whole
 
 START = b"PK\x03\x04"
 """The first bytes of any zip archive that has an entry."""
 FIRST_TIME = (1980, 1, 1, 0, 0, 0)
 """The earliest time a zip entry can carry, and the only one used."""
 LARGEST_FILE = 2**31 - 1
-MOST_ENTRIES = 2**16 - 2
+MAX_ENTRIES = 2**16 - 2
 """Archives beyond these two would need the 64-bit extensions of zip, which no .bdt file has."""
 SOURCES = (".toml", ".urdf", ".xacro", ".xml")
-"""How files end that are compiled, not loaded."""
+"""Endings of files that are compiled, not loaded."""
 NPY_HEADER = 128
 """Bytes before the entries of a one-dimensional array in npy format 1.0."""
 
@@ -50,9 +50,9 @@ def pack(entries: dict[str, bytes]) -> bytes:
     """Return the archive of some entries, the same bytes each time."""
     # an entry takes 30 bytes before it, 46 in the directory, and its name in both; the directory ends in 22
     size = sum(len(data) + 76 + 2 * len(name) for name, data in entries.items()) + 22
-    if len(entries) > MOST_ENTRIES or size > LARGEST_FILE:
+    if len(entries) > MAX_ENTRIES or size > LARGEST_FILE:
         raise BddTorqueError(
-            f"a .bdt file must have at most {MOST_ENTRIES:,} entries and {LARGEST_FILE:,} bytes, this model takes "
+            f"a .bdt file must have at most {MAX_ENTRIES:,} entries and {LARGEST_FILE:,} bytes, this model takes "
             f"{len(entries):,} entries and {size:,} bytes; fewer bits or smaller block_bits make it smaller"
         )
     buffer = io.BytesIO()

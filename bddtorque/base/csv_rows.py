@@ -11,8 +11,8 @@ from os import PathLike
 from typing import IO
 
 from bddtorque.base.errors import BddTorqueError
+from bddtorque.base.files import opened, reason
 from bddtorque.base.plain import decimal
-from bddtorque.base.reading import opened, reason
 
 LONGEST_ROW = 1_000_000
 """Characters of a row; one that never ends would take all memory there is. `csv.reader` limits cells alone."""

@@ -11,7 +11,7 @@ LONGEST_MESSAGE = 500
 LONGEST_LINE = 1000
 """Characters of any message, whatever it quotes."""
 LONGEST_NAME = 100
-MOST_NAMES = 1000
+MAX_NAMES = 1000
 """Names beyond these are not compared: files can hold a great many, and comparing takes the square of their length."""
 
 
@@ -20,10 +20,23 @@ class BddTorqueError(ValueError):
 
     The message stays on one line whatever names it quotes: line ends, terminal colours and right-to-left text are
     escaped, and long text is shortened.
+
+    Attributes
+    ----------
+    option
+        The option or argument that it is about, if it is about one: a command names the flag instead.
     """
 
-    def __init__(self, message: str = "") -> None:
+    def __init__(self, message: str = "", option: str = "") -> None:
         super().__init__(one_line(message, LONGEST_LINE))
+        self.option = option
+
+    def naming(self, name: str) -> str:
+        """Return the message with another name for the option that it is about."""
+        message = str(self)
+        if self.option and message.startswith(self.option):
+            return name + message[len(self.option) :]
+        return f"{name}: {message}"
 
 
 class WrongKindError(BddTorqueError, AttributeError):
@@ -32,6 +45,16 @@ class WrongKindError(BddTorqueError, AttributeError):
 
 class ClampWarning(UserWarning):
     """An evaluator clamped a value or a word to the range of its format for the first time."""
+
+
+@contextmanager
+def refusals_about(option: str) -> Iterator[None]:
+    """Say of whatever is refused here that it is about an option."""
+    try:
+        yield
+    except BddTorqueError as problem:
+        problem.option = option
+        raise
 
 
 @contextmanager
@@ -48,7 +71,7 @@ def nearest(given: str, known: Iterable[str]) -> str:
     """Return a hint such as ``; did you mean 'mass'?`` for a name that is not among `known`, or nothing."""
     if len(given) > LONGEST_NAME:
         return ""
-    short = islice((name for name in known if len(name) <= LONGEST_NAME), MOST_NAMES)
+    short = islice((name for name in known if len(name) <= LONGEST_NAME), MAX_NAMES)
     close = get_close_matches(given, sorted(short), n=1, cutoff=0.6)
     return f"; did you mean '{close[0]}'?" if close else ""
 

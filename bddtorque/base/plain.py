@@ -25,6 +25,11 @@ Vector = tuple[float, float, float]
 Matrix = tuple[Vector, Vector, Vector]
 
 
+def must_be(expected: str, value: object, where: str) -> BddTorqueError:
+    """Return the error about a value that is not what is expected, to be raised."""
+    return BddTorqueError(f"{where} must be {expected}, got {describe(value)}", option=where)
+
+
 def table(plain: object, keys: Collection[str], where: str, optional: Collection[str] = ()) -> dict[str, Any]:
     """Return a mapping as a dict that has all of `keys` and perhaps some of `optional`, but no other key."""
     if not isinstance(plain, Mapping):
@@ -42,28 +47,30 @@ def of_type(value: object, kind: type[Kind], where: str) -> Kind:
     """Return a value of exactly this type (a bool is no int)."""
     if type(value) is not kind:
         names: dict[type, str] = {int: "an integer", str: "text", bool: "true or false", list: "a list"}
-        raise BddTorqueError(f"{where} must be {names.get(kind, kind.__name__)}, got {describe(value)}")
+        raise must_be(names.get(kind, kind.__name__), value, where)
     return value
 
 
 def name_of(value: object, where: str) -> str:
     """Return a name that can be shown in a message: not empty, printable, no space at its ends, not too long."""
     if not isinstance(value, str) or not value or not value.isprintable() or value != value.strip():
-        raise BddTorqueError(f"{where} must be printable text without spaces at its ends, got {describe(value)}")
+        raise must_be("printable text without spaces at its ends", value, where)
     if len(value) > LONGEST_NAME:
-        raise BddTorqueError(f"{where} must have at most {LONGEST_NAME} characters, got {len(value):,}")
+        raise BddTorqueError(f"{where} must have at most {LONGEST_NAME} characters, got {len(value):,}", option=where)
     return value
 
 
 def argument_texts(given: object, where: str) -> dict[str, str]:
     """Return arguments by name (of a xacro file) as text, from text, numbers and truth values."""
     if not isinstance(given, Mapping):
-        raise BddTorqueError(f"{where} must be arguments by name with their values, got {describe(given)}")
+        raise must_be("arguments by name with their values", given, where)
     texts = {}
     for key, value in given.items():
         name_of(key, f"{where}: the name of an argument")
         if not isinstance(value, str | bool | int | float):
-            raise BddTorqueError(f"{where}: '{key}' must be text, a number, true or false, got {describe(value)}")
+            raise BddTorqueError(
+                f"{where}: '{key}' must be text, a number, true or false, got {describe(value)}", option=where
+            )
         texts[key] = str(value).lower() if isinstance(value, bool) else str(value)
     return texts
 
@@ -71,28 +78,28 @@ def argument_texts(given: object, where: str) -> dict[str, str]:
 def choice(value: object, known: Collection[str], where: str) -> str:
     """Return one of some words."""
     if not isinstance(value, str) or value not in known:
-        raise BddTorqueError(not_among(where, value, known))
+        raise BddTorqueError(not_among(where, value, known), option=where)
     return value
 
 
 def is_whole(value: object) -> TypeGuard[int]:
-    """Say whether something is an integer, Python's or NumPy's, and no truth value."""
+    """Tell if something is an integer, Python's or NumPy's, and no truth value."""
     return isinstance(value, Integral) and not isinstance(value, bool)
 
 
 def whole(value: object, low: int, high: int, where: str, why: str = "") -> int:
     """Return an integer from low to high; `why` says where such limits come from."""
     if not is_whole(value):
-        raise BddTorqueError(f"{where} must be an integer between {low} and {high}{why}, got {describe(value)}")
+        raise must_be(f"an integer between {low} and {high}{why}", value, where)
     if not low <= value <= high:
-        raise BddTorqueError(f"{where} must be between {low} and {high}{why}, got {str(value)[:40]}")
+        raise BddTorqueError(f"{where} must be between {low} and {high}{why}, got {str(value)[:40]}", option=where)
     return int(value)
 
 
 def at_least(value: object, least: int, where: str) -> int:
     """Return an integer of at least so much."""
     if not is_whole(value) or value < least:
-        raise BddTorqueError(f"{where} must be an integer of at least {least}, got {value!r:.40}")
+        raise BddTorqueError(f"{where} must be an integer of at least {least}, got {value!r:.40}", option=where)
     return int(value)
 
 
@@ -104,7 +111,7 @@ def real(value: object, where: str, low: float = -math.inf, what: str = "a finit
         number = math.inf
     if not math.isfinite(number) or number < low:
         least = f" of at least {low:g}" if low > -math.inf else ""
-        raise BddTorqueError(f"{where} must be {what}{least}, got {describe(value)}")
+        raise must_be(f"{what}{least}", value, where)
     return number
 
 
@@ -115,7 +122,7 @@ def decimal(text: str) -> float | None:
 
 
 def is_list(value: object) -> TypeGuard[Sequence[Any]]:
-    """Say whether something is a list or a tuple."""
+    """Tell if something is a list or a tuple."""
     return isinstance(value, list | tuple)
 
 
@@ -129,7 +136,7 @@ def listed(value: object, where: str, length: int | None = None) -> list[Any]:
     items = unwrap(value)
     if not is_list(items) or (length is not None and len(items) != length):
         size = "" if length is None else f" of {length}"
-        raise BddTorqueError(f"{where} must be a list{size}, got {describe(value)}")
+        raise must_be(f"a list{size}", value, where)
     return list(items)
 
 
@@ -138,7 +145,7 @@ def vector(value: object, where: str, what: str = "3 finite numbers") -> Vector:
     try:
         x, y, z = (real(each, where) for each in listed(value, where, 3))
     except BddTorqueError:
-        raise BddTorqueError(f"{where} must be {what}, got {describe(value)}") from None
+        raise must_be(what, value, where) from None
     return x, y, z
 
 
@@ -147,7 +154,7 @@ def matrix(value: object, where: str) -> Matrix:
     try:
         x, y, z = (vector(row, where) for row in listed(value, where, 3))
     except BddTorqueError:
-        raise BddTorqueError(f"{where} must be 3 rows of 3 finite numbers, got {describe(value)}") from None
+        raise must_be("3 rows of 3 finite numbers", value, where) from None
     return x, y, z
 
 
@@ -159,7 +166,7 @@ def fraction(value: object, where: str) -> Fraction:
             raise ValueError
         return Fraction(text)
     except (ValueError, ZeroDivisionError):
-        raise BddTorqueError(f"{where} must be a rational such as 3/8, got {text!r:.40}") from None
+        raise BddTorqueError(f"{where} must be a rational such as 3/8, got {text!r:.40}", option=where) from None
 
 
 def plain_of(value: Any) -> Any:

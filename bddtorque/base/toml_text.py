@@ -9,7 +9,7 @@ from typing import Any
 
 from bddtorque.base.errors import BddTorqueError
 
-MOST_PARTS = 100
+MAX_PARTS = 100
 """Parts of a dotted key. The reader takes the square of their number: half a million of them would take an hour."""
 DEEPEST = 50
 """Levels of tables and lists; what goes deeper could not even be shown in a message."""
@@ -17,14 +17,14 @@ LARGEST_BITS = 10_000
 """Bits of an integer. Python does not write larger ones out, and no float reaches a tenth of that."""
 
 _PART = r"""(?:[A-Za-z0-9_-]++|"(?:[^"\\\n]|\\.)*+"|'[^'\n]*+')"""
-_LONG_KEY = re.compile(rf"^[ \t]*+\[{{0,2}}[ \t]*+{_PART}(?:[ \t]*+\.[ \t]*+{_PART}){{{MOST_PARTS},}}", re.MULTILINE)
+_LONG_KEY = re.compile(rf"^[ \t]*+\[{{0,2}}[ \t]*+{_PART}(?:[ \t]*+\.[ \t]*+{_PART}){{{MAX_PARTS},}}", re.MULTILINE)
 
 
 def toml_values(text: str, where: str) -> dict[str, Any]:
     """Return the values of a TOML text, or refuse it; `where` begins every error."""
     if long := _LONG_KEY.search(text):
         line = text.count("\n", 0, long.start()) + 1
-        raise BddTorqueError(f"{where}, line {line}: a key must have at most {MOST_PARTS} parts, this one has more")
+        raise BddTorqueError(f"{where}, line {line}: a key must have at most {MAX_PARTS} parts, this one has more")
     try:
         values = tomllib.loads(text)
     except (ValueError, RecursionError) as problem:  # ValueError: also integers beyond what Python converts

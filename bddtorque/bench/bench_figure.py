@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from bddtorque.bench.contenders import BASELINE
-from bddtorque.bench.timing import Report
+from bddtorque.bench.timing import BenchReport
 from bddtorque.sweeps.drawing import new_figure, save_figure
 
 if TYPE_CHECKING:
@@ -17,7 +16,7 @@ PROVED, FLOAT = "#1b6ca8", "#c9c9c9"
 """Colours of what is proved and of the peers."""
 
 
-def bench_figure(reports: Sequence[Report]) -> Figure:
+def bench_figure(reports: Sequence[BenchReport]) -> Figure:
     """Return one panel a report, bars for contenders, whiskers over eight rounds of ten, a logarithmic axis."""
     from matplotlib.patches import Patch  # noqa: PLC0415
 
@@ -31,14 +30,15 @@ def bench_figure(reports: Sequence[Report]) -> Figure:
     for axes in list(panels.flat)[len(reports) :]:
         axes.set_axis_off()
     figure.suptitle(
-        f"Time of one state as a multiple of {BASELINE} (logarithmic; whiskers hold 80 % of rounds)", fontsize=11
+        f"Time of one state as a multiple of {reports[0].baseline} (logarithmic; whiskers hold 80 % of rounds)",
+        fontsize=11,
     )
     marks = [Patch(color=PROVED, label="words, proved"), Patch(color=FLOAT, label="float, nothing proved")]
     figure.legend(handles=marks, loc="outside lower center", ncols=2, frameon=False, fontsize=9)
     return figure
 
 
-def _panel(axes: Any, report: Report) -> None:
+def _panel(axes: Any, report: BenchReport) -> None:
     timings = sorted(report.timings, key=lambda each: each.ratio, reverse=True)
     ratios = [each.ratio for each in timings]
     whiskers = [
@@ -56,7 +56,7 @@ def _panel(axes: Any, report: Report) -> None:
         label = f"{each.ratio:.2f} ×, {_shown(each.nanoseconds)}"
         axes.text(each.highest * 1.15, place, label, va="center", fontsize=7.5)
     bits = "/".join(map(str, dict.fromkeys(report.bits)))
-    axes.set_title(f"{report.robot}, {bits} bits, target {report.target} ({report.source})", fontsize=10)
+    axes.set_title(f"{report.name}, {bits} bits, target {report.target} ({report.source})", fontsize=10)
     for side in ("top", "right"):
         axes.spines[side].set_visible(False)
 
@@ -65,6 +65,6 @@ def _shown(nanoseconds: float) -> str:
     return f"{nanoseconds:.1f} ns" if nanoseconds < 1000 else f"{nanoseconds / 1000:.1f} µs"
 
 
-def draw(reports: Sequence[Report], path: Path) -> None:
+def draw(reports: Sequence[BenchReport], path: Path) -> None:
     """Draw into a file, whole or not at all."""
     save_figure(lambda: bench_figure(reports), path, dpi=130)

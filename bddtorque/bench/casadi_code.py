@@ -54,9 +54,9 @@ def missing_for_casadi() -> str:
 def casadi_torques(robot: Robot) -> Callable[[Floats, Floats, Floats, Floats], None] | None:
     """Return torques(q, qd, qdd, tau) on contiguous float64 arrays (N, n); None where something is missing.
 
-    Nor is there one for joints that follow others.
+    Nor is there one where one position moves several joints.
     """
-    if robot.followers or missing_for_casadi():
+    if robot.coupled or missing_for_casadi():
         return None
     casadi: Any = import_module("casadi")
     chain, n = chain_of(robot), robot.degrees_of_freedom

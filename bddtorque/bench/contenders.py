@@ -1,37 +1,38 @@
-"""Who is measured: the evaluators of a model, and the float baselines, on the same random states."""
+"""The contenders: the evaluators of a model, and the float baselines, on the same random states."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 from importlib import import_module
 from typing import Any
 
-import numba
 import numpy as np
 import numpy.typing as npt
 
 from bddtorque.base.errors import BddTorqueError
+from bddtorque.base.workers import NoProgress, Progress
+from bddtorque.bench.bench_options import TILE
 from bddtorque.bench.casadi_code import casadi_torques
-from bddtorque.bench.peers import PEERS, TABLE_BITS, TILE, peer, vector_peer
-from bddtorque.bench.table_sizes import Sizes, form_sizes, straight_sizes
-from bddtorque.dynamics.batch import inverse_dynamics
-from bddtorque.dynamics.robot_trace import trace_torques
+from bddtorque.bench.kernel_loops import by_word, own_loop, random_states
+from bddtorque.bench.peers import PEERS, TABLE_BITS, peer, vector_peer
+from bddtorque.compiler.origin import true_graph
+from bddtorque.dynamics.graph import Op
+from bddtorque.evaluate.code_writer import Straight
+from bddtorque.evaluate.float_code import FloatPool
 from bddtorque.evaluate.float_straight import float_straight
 from bddtorque.evaluate.generated import plans_folder
-from bddtorque.evaluate.program import QUANTITIES
 from bddtorque.evaluate.straight import straight
-from bddtorque.graph.graph import Op
+from bddtorque.model.applicability import applies
 from bddtorque.model.model import Model
-from bddtorque.plan.float_plan import FloatPlan
-from bddtorque.plan.float_reference import run_float_plan
 from bddtorque.plan.plan import Plan
+from bddtorque.plan.plan_cost import look_ups
 from bddtorque.plan.reference import run_plan
+from bddtorque.plan.wires import Lookup, Sine
 from bddtorque.robots.parts import Link
 from bddtorque.robots.robot import Robot
-from bddtorque.sweeps.states import random_words
-from bddtorque.work import NoProgress, Progress
+from bddtorque.targets.tables.cost import lower_blocks
 
 Words = npt.NDArray[np.int64]
 
@@ -40,16 +41,28 @@ VECTOR_BASELINE = "float32, vector batch"
 PEER_NAMES = {"float64": "float64, libm", "polynomial": "float64, polynomial", "float32": BASELINE}
 CASADI = "CasADi's C, float64"
 OWN_LOOP = "words, a loop of your own"
-FLOATS = "torque, batch of floats"
+ONE = "words, one state at a time"
+FLOATS = "values, batch of floats"
+GENERAL = "general float64 code"
 FEW = 16
 """One state in so many is enough for contenders that take microseconds."""
 FOR_PYTHON = 64
 """States for what is called from Python one by one."""
+LOAD = 4
+"""Bytes of one load from a form of a block: words and places to go on at have 32 bits."""
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """Bytes of all tables, and bytes of them that one state reads, at most."""
+
+    tables: int
+    touched: int
 
 
 @dataclass(frozen=True)
 class Contender:
-    """One way to have torques."""
+    """One way to have the outputs of a model."""
 
     name: str  # as it is shown
     run: Callable[[], Any]  # takes all its states once
@@ -57,7 +70,7 @@ class Contender:
     proved: bool  # whether what it returns is within a proved bound
     batch: bool = False  # whether it takes many states at once, in vector lanes
     sizes: Sizes | None = None  # of its tables, where it has any
-    tau: Words | None = None  # where it writes torque words, (N, n); else it returns them, if they are proved
+    out: Words | None = None  # where it writes output words, (N, outputs); else it returns them, if they are proved
 
 
 def contenders(model: Model, states: int, seed: int, progress: Progress | None = None) -> list[Contender]:
@@ -67,115 +80,114 @@ def contenders(model: Model, states: int, seed: int, progress: Progress | None =
     """
     if states < TILE or states % TILE:
         raise BddTorqueError(f"states must be a multiple of {TILE}, got {states}")
-    words = random_words(model.formats, states, seed)
-    found = [*_own(model, words), *_float_peers(model, words)]
+    words = random_states(model, states, seed)
+    runners = [*_own(model, words), *_float_peers(model, words)]
     expected, told = _expected(model, words), progress or NoProgress()
-    for each in found:
-        told.advance(each.name, 1.0, False)
-        returned = each.run()  # compiled, and in the cache
-        given = returned if each.tau is None else each.tau
-        wanted = expected if each.name != FLOATS else model.formats.tau.dequantise(expected)
-        if each.proved and not np.array_equal(given, wanted[: each.states]):
-            raise BddTorqueError(f"'{each.name}' gives other words than the plan: this is a bug, please report it")
-    return found
+    outputs = model.formats.results.values()
+    values = np.stack([word.dequantise(expected[:, k]) for k, word in enumerate(outputs)], axis=1)
+    for runner in runners:
+        told.advance(runner.name, 1.0, False)
+        returned = runner.run()  # compiled, and in the cache
+        result = returned if runner.out is None else runner.out
+        wanted = values if runner.name == FLOATS else expected
+        if runner.proved and not np.array_equal(result, wanted[: runner.states]):
+            raise BddTorqueError(f"'{runner.name}' gives other words than the plan: this is a bug, please report it")
+    return runners
 
 
-def _expected(model: Model, words: list[Words]) -> Words:
+def _expected(model: Model, words: Mapping[str, Words]) -> Words:
     """Return the words that every evaluator must give: by dense tables, or by the plain interpreter."""
-    if model.plan.target == "tables":
-        return np.asarray(model.evaluator("words", "dense").torque_words(*words))
-    inputs = {
-        f"{quantity}{joint + 1}": given[:, joint]
-        for quantity, given in zip(QUANTITIES, words, strict=True)
-        for joint in range(given.shape[1])
-    }
-    run: Callable[..., Sequence[Words]] = run_float_plan if isinstance(model.plan, FloatPlan) else run_plan
-    return np.stack(run(model.plan, model.tables, inputs), axis=1)
+    if model.plan.made_of_tables:
+        return np.asarray(model.evaluator("words", "dense").output_words(**words))
+    return np.stack(run_plan(model.plan, model.tables, by_word(model, words)), axis=1)
 
 
-def _own(model: Model, words: list[Words]) -> Iterator[Contender]:
+def _own(model: Model, words: Mapping[str, Words]) -> Iterator[Contender]:
     """Give the model's own evaluators."""
-    states, joints = words[0].shape
-    evaluator, plan = model.evaluator("words", "straight"), model.plan
-    kernel, tau = evaluator.kernel, np.empty((states, joints), dtype=np.int64)
-    if isinstance(plan, FloatPlan):
-        code = float_straight(plan, model.formats, model.tables, plans_folder())
-    else:
-        code = straight(plan, model.formats, model.tables, plans_folder())
-    sizes = straight_sizes(plan, code)
-    yield Contender("words, one state at a time", lambda: kernel(*words, tau), states, True, sizes=sizes, tau=tau)
-    called = np.empty_like(tau)
-    own = partial(own_loop(model.kernel()), *words, called)
-    yield Contender(OWN_LOOP, own, states, True, sizes=sizes if isinstance(plan, FloatPlan) else None, tau=called)
-    if code.unchecked is not None:
-        bare = np.empty_like(tau)
-        trusting = partial(code.unchecked, *words, bare, code.table)
-        yield Contender("words, one state, unchecked", trusting, states, True, sizes=sizes, tau=bare)
-    torque_words: Callable[..., Words] = evaluator.torque_words
-    columns = [np.asfortranarray(each) for each in words]
-    for name, given in (("words, batch in rows", words), ("words, batch in columns", columns)):
-        run = partial(torque_words, *given, out=np.empty_like(given[0]))
+    inputs, plan = list(words.values()), model.plan
+    states, outputs = len(inputs[0]), len(model.formats.results)
+    evaluator = model.evaluator("words", "straight")
+    sizes = straight_sizes(plan, straight_code(model))
+
+    def looped(name: str, run: Callable[..., Any], sizes: Sizes | None = sizes) -> Contender:
+        out = np.empty((states, outputs), dtype=np.int64)
+        return Contender(name, partial(run, *inputs, out), states, True, sizes=sizes, out=out)
+
+    loops_itself = applies(model, "torque calls")  # that kernel takes many states too
+    yield looped(ONE, evaluator.kernel if loops_itself else own_loop(model, evaluator.kernel))
+    yield looped(OWN_LOOP, own_loop(model, model.kernel()), sizes if plan.in_floats else None)
+    if plan.in_floats:
+        bare = evaluator.make_kernel(checked=False)
+        yield looped("words, one state, unchecked", bare if loops_itself else own_loop(model, bare))
+    columns = {name: np.asfortranarray(rows) for name, rows in words.items()}
+    for name, arrays in (("words, batch in rows", words), ("words, batch in columns", columns)):
+        run: Callable[[], Words] = partial(evaluator.output_words, **arrays)
+        if loops_itself:
+            run = partial(evaluator.torque_words, **arrays, out=np.empty_like(arrays["q"]))
         yield Contender(name, run, states, True, True, sizes)
-    floats = [kind.dequantise(each) for kind, each in zip(model.formats.inputs, words, strict=True)]
-    yield Contender(FLOATS, partial(evaluator.torque, *floats), states, True, True, sizes)
-    if isinstance(plan, FloatPlan) or plan.target != "tables":
+    floats = {
+        array.name: array.dequantise(words[array.name].reshape(states, -1)).reshape(words[array.name].shape)
+        for array in model.formats.inputs
+    }
+    yield Contender(FLOATS, partial(evaluator.output_values, **floats), states, True, True, sizes)
+    if not plan.made_of_tables:
         return
-    yield _tables_only(plan, model, words)
-    for form in ("chosen", "dense"):
-        run = partial(model.evaluator("words", form).torque_words, *words)
-        yield Contender(f"program, {form} forms", run, states, True, sizes=form_sizes(model, form))
-    few = [each[: max(1, states // FEW)] for each in words]
-    run = partial(model.evaluator("bits").torque_words, *few)
-    yield Contender("bits, diagrams walked", run, len(few[0]), True, sizes=form_sizes(model, "lockstep"))
+    if loops_itself:
+        yield _tables_only(model, inputs)
+    few = {name: rows[: max(1, states // FEW)] for name, rows in words.items()}
+    run = partial(model.evaluator("bits").output_words, **few)
+    yield Contender("bits, diagrams walked", run, max(1, states // FEW), True, sizes=form_sizes(model, "lockstep"))
 
 
-def own_loop(kernel: Any) -> Any:
-    """Return the loop that docs/getting-started.md has people write: one compiled call for each row."""
-
-    def loop(q: Words, qd: Words, qdd: Words, tau: Words) -> None:
-        for row in range(len(q)):
-            kernel(q[row], qd[row], qdd[row], tau[row])
-
-    return numba.njit(loop)
+def straight_code(model: Model, native: bool = True) -> Straight:
+    """Return the straight-line code of a model: where it is not `native`, nothing is multiplied."""
+    if model.plan.in_floats:
+        return float_straight(model.plan, model.formats, model.tables, plans_folder())
+    return straight(model.plan, model.formats, model.tables, plans_folder(), native=native)
 
 
-def _tables_only(plan: Plan, model: Model, words: list[Words]) -> Contender:
+def _tables_only(model: Model, words: list[Words]) -> Contender:
     """Return straight-line code in which nothing is multiplied: look-ups, sums and shifts alone."""
     states, joints = words[0].shape
-    code = straight(plan, model.formats, model.tables, plans_folder(), native=False)
-    tau, counts = np.empty((states, joints), dtype=np.int64), np.zeros((3, joints), dtype=np.int64)
+    code = straight_code(model, native=False)
+    tau, counts = np.empty((states, joints), dtype=np.int64), np.zeros(3 * joints, dtype=np.int64)
     return Contender(
         "words, tables only",
-        lambda: code.states(*words, tau, code.table, counts),
+        lambda: code.states(tuple(words), tau, code.table, counts),
         states,
         True,
-        sizes=straight_sizes(plan, code, native=False),
-        tau=tau,
+        sizes=straight_sizes(model.plan, code, native=False),
+        out=tau,
     )
 
 
-def _float_peers(model: Model, words: list[Words]) -> Iterator[Contender]:
-    """Give the peers: float code for the one arm, and general float code."""
-    states, joints = words[0].shape
-    graph = trace_torques(model.robot)
-    turned = sum(node.op in (Op.SINE, Op.COSINE) for node in graph.nodes)
-    table = Sizes(turned * 4 << TABLE_BITS, turned * 4)
-    tau = np.empty((states, joints), dtype=np.int64)
-    for kind in PEERS:
-        run = partial(peer(graph, model.formats, kind), *words, tau)
-        yield Contender(PEER_NAMES[kind], run, states, False, sizes=table if kind == "float32" else None)
-    vector, size = vector_peer(graph, model.formats)
-    columns, torques = [np.ascontiguousarray(each.T) for each in words], np.empty((joints, states), dtype=np.int64)
-    scratch = np.empty(size, dtype=np.float32)
-    yield Contender(VECTOR_BASELINE, lambda: vector(*columns, torques, scratch), states, False, batch=True)
-    floats = [kind.dequantise(each) for kind, each in zip(model.formats.inputs, words, strict=True)]
-    yield Contender("generic Newton-Euler", lambda: inverse_dynamics(model.robot, *floats), states, False)
-    yield from _pinocchio(model, floats)
-    casadi = casadi_torques(model.robot)
-    if casadi is not None:
-        rows = [np.ascontiguousarray(each) for each in floats]
-        q, qd, qdd = rows
-        yield Contender(CASADI, partial(casadi, q, qd, qdd, np.empty_like(q)), states, False)
+def _float_peers(model: Model, words: Mapping[str, Words]) -> Iterator[Contender]:
+    """Give the peers: float code for the one function, and general float code."""
+    states, outputs = len(next(iter(words.values()))), len(model.formats.results)
+    columns = by_word(model, words)
+    baseline = true_graph(model, laws_alone=False)
+    if baseline is not None:
+        graph, laws = baseline.graph, baseline.laws
+        turned = sum(node.op in (Op.SINE, Op.COSINE) for node in graph.nodes)
+        table = Sizes(turned * 4 << TABLE_BITS, turned * 4)
+        rows = [array.reshape(states, -1) for array in words.values()]
+        out = np.empty((states, outputs), dtype=np.int64)
+        for kind in PEERS:
+            run = partial(peer(graph, model.formats, kind, laws), *rows, out)
+            yield Contender(PEER_NAMES[kind], run, states, False, sizes=table if kind == "float32" else None)
+        vector, size = vector_peer(graph, model.formats, laws)
+        lanes = [*(np.ascontiguousarray(array.T) for array in rows), np.empty((outputs, states), np.int64)]
+        scratch = np.empty(size, dtype=np.float32)
+        yield Contender(VECTOR_BASELINE, partial(vector, *lanes, scratch), states, False, batch=True)
+    if applies(model, "sweeps"):  # its true values are known
+        yield Contender(GENERAL, partial(model.true_values, columns), states, False, batch=True)
+    if applies(model, "torque calls") and baseline is not None and not baseline.laws:  # these know of no friction
+        floats = [array.dequantise(own) for array, own in zip(model.formats.inputs, words.values(), strict=True)]
+        yield from _pinocchio(model, floats)
+        casadi = casadi_torques(model.robot)
+        if casadi is not None:
+            q, qd, qdd = map(np.ascontiguousarray, floats)
+            yield Contender(CASADI, partial(casadi, q, qd, qdd, np.empty_like(q)), states, False)
 
 
 def _pinocchio(model: Model, floats: list[npt.NDArray[np.float64]]) -> Iterator[Contender]:
@@ -183,7 +195,7 @@ def _pinocchio(model: Model, floats: list[npt.NDArray[np.float64]]) -> Iterator[
     rnea = pinocchio_rnea(model.robot)
     if rnea is None:
         return
-    rows = [tuple(each[k] for each in floats) for k in range(min(FOR_PYTHON, len(floats[0])))]
+    rows = list(zip(*(values[:FOR_PYTHON] for values in floats), strict=True))
 
     def run() -> None:
         for q, qd, qdd in rows:
@@ -195,9 +207,9 @@ def _pinocchio(model: Model, floats: list[npt.NDArray[np.float64]]) -> Iterator[
 def pinocchio_rnea(robot: Robot) -> Callable[..., Any] | None:
     """Return rnea(q, qd, qdd) of an arm, torques of floats (n,); None where there is no pinocchio.
 
-    Nor is there one for joints that follow others, which it would take for joints of their own.
+    Nor is there one where one position moves several joints, which it would take for joints of their own.
     """
-    if robot.followers:
+    if robot.coupled:
         return None
     try:
         pin = import_module("pinocchio")
@@ -211,7 +223,7 @@ def pinocchio_rnea(robot: Robot) -> Callable[..., Any] | None:
     model.gravity = pin.Motion(np.array(robot.gravity), np.zeros(3))
     for member in robot.members:
         joint = member.joint
-        kind = pin.JointModelRZ() if joint.kind == "revolute" else pin.JointModelPZ()
+        kind = pin.JointModelRZ() if member.turns else pin.JointModelPZ()
         place = pin.SE3(np.array(joint.rotation), np.array(joint.translation))
         parent = model.addJoint(member.parent + 1, kind, place, joint.name)
         model.appendBodyToJoint(parent, inertia(member.link), pin.SE3.Identity())
@@ -221,3 +233,21 @@ def pinocchio_rnea(robot: Robot) -> Callable[..., Any] | None:
     model.armature = np.array([joint.rotor_inertia for joint in robot.joints])
     data, rnea = model.createData(), pin.rnea
     return lambda q, qd, qdd: rnea(model, data, q, qd, qdd)
+
+
+def straight_sizes(plan: Plan, code: Straight, native: bool = True) -> Sizes:
+    """Return the sizes of straight-line code, `native` or not: dense tables, one word of which a look-up reads."""
+    if plan.in_floats:
+        pool = FloatPool(plan)
+        reads = sum(isinstance(each, Lookup) or (isinstance(each, Sine) and pool.tabled(each)) for each in plan.wires)
+    else:
+        reads = sum(look_ups(plan, native).values())
+    return Sizes(code.table.nbytes, reads * code.table.itemsize)
+
+
+def form_sizes(model: Model, form: str) -> Sizes:
+    """Return the sizes of a program whose blocks are in a form (``"chosen"``: each in its own)."""
+    forms = lower_blocks(form, model.tables, model.diagrams, model.memory)
+    counts = look_ups(model.plan, native=False)
+    touched = sum(count * forms[block].loads * LOAD for block, count in counts.items())
+    return Sizes(sum(each.bytes for each in forms), touched)

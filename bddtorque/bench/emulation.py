@@ -20,19 +20,17 @@ import numpy as np
 import numpy.typing as npt
 
 from bddtorque.base.errors import BddTorqueError, one_line
-from bddtorque.bench.avr_emulator import LIBRARY, run_avr, runner
-from bddtorque.bench.binaries import Binary, run_tool
-from bddtorque.bench.c_call import CCall
-from bddtorque.bench.unicorn_emulator import LINKER_SCRIPT, run_unicorn
+from bddtorque.base.system import scratch_folder
+from bddtorque.bench.emulators import LIBRARY, LINKER_SCRIPT, Binary, run_avr, run_tool, run_unicorn, runner
+from bddtorque.export.c_call import CCall
 from bddtorque.spec.chips import Chip, chip_named
-from bddtorque.work.interrupts import scratch_folder
 
 Words = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
 class Measurement:
-    """What a folder of C took on a chip."""
+    """Words, cycles and bytes of a folder of C on a chip."""
 
     chip: Chip
     words: Words  # (N, outputs), what came out for each state
@@ -96,7 +94,7 @@ def measure(
     chip = chip if isinstance(chip, Chip) else chip_named(chip)
     lacking = missing_tools(chip)
     if lacking:
-        raise BddTorqueError(lacking)
+        raise BddTorqueError(lacking, option="chip")
     source = Path(folder)
     call = CCall.read(source)
     rows = np.ascontiguousarray(states, dtype=call.dtype)

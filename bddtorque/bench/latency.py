@@ -1,8 +1,9 @@
 """Worst-case latency: how long one call of the kernel takes at worst, caches warm and cold.
 
 Every call inside a compiled loop is timed by itself with the processor's time stamp, between two fences that let
-nothing overlap it. What the stamps and fences cost by themselves is taken off. The worst call of all includes whatever
-the operating system did meanwhile; the worst *state*, each taken at its best of several rounds, does not.
+nothing overlap it. What the stamps and fences cost by themselves is taken off; a figure that is no larger than this
+cost varies is below the resolution, and None. The worst call of all includes whatever the operating system did
+meanwhile; the worst *state*, each taken at its best of several rounds, does not.
 """
 
 from __future__ import annotations
@@ -12,7 +13,6 @@ import time
 from dataclasses import dataclass
 from typing import Any
 
-import numba
 import numpy as np
 import numpy.typing as npt
 from llvmlite import binding as llvm
@@ -22,27 +22,45 @@ from numba.extending import intrinsic
 
 from bddtorque.base.errors import BddTorqueError
 from bddtorque.base.jit import njit
+from bddtorque.bench.kernel_loops import compiled_loop, random_states
 from bddtorque.model.model import Model
-from bddtorque.sweeps.states import random_words
 
 FLUSHED = 64 << 20
 """Bytes walked between two calls, so that nothing of the tables is left in a cache: twice what large caches hold."""
 COLD_CALLS = 100
 STATES = 4096
+WARM = """\
+    for s in range(len(timed)):
+        {rows}
+        begin = stamp()
+        {call}
+        timed[s] = stamp() - begin
+"""
+COLD = """\
+    for s in range(len(timed)):
+        for line in range(0, len(walked), 8):
+            walked[line] += 1
+        {rows}
+        {touch}  # what comes from the encoders is at hand
+        begin = stamp()
+        {call}
+        timed[s] = stamp() - begin
+"""
 
 
 @dataclass(frozen=True)
 class Latency:
-    """Nanoseconds of one call of the kernel, in a compiled loop."""
+    """Nanoseconds of one call of the kernel, in a compiled loop; None where they are at most `resolution`."""
 
     # median, most: caches warm: half of all calls, and 99.9 % of them, take no longer
-    median: float
-    most: float
-    worst: float  # the longest call of all, interruptions by the system included
-    worst_state: float  # the slowest state, each at its best of all rounds
+    median: float | None
+    most: float | None
+    worst: float | None  # the longest call of all, interruptions by the system included
+    worst_state: float | None  # the slowest state, each at its best of all rounds
     # cold, cold_worst: with data caches empty: median and longest
-    cold: float
-    cold_worst: float
+    cold: float | None
+    cold_worst: float | None
+    resolution: float  # by which stamps with nothing between them differ
     # calls, cold_calls: how many were timed
     calls: int
     cold_calls: int
@@ -68,48 +86,32 @@ def latency(model: Model, rounds: int = 20, seed: int = 0) -> Latency:
         raise BddTorqueError(f"latency can only be measured on an x86-64 processor, this is {platform.machine()}")
     llvm.initialize_native_asmparser()
     kernel = model.evaluator("words", "straight").kernel
-    words = random_words(model.formats, STATES, seed)
-    tau = np.empty(words[0].shape, dtype=np.int64)
+    given = [*random_states(model, STATES, seed).values(), np.empty((STATES, len(model.formats.results)), np.int64)]
     timed, walked = np.empty(STATES, dtype=np.int64), np.zeros(FLUSHED // 8, dtype=np.int64)
-
-    @numba.njit
-    def warm(q: Any, qd: Any, qdd: Any, tau: Any, timed: Any) -> None:
-        for state in range(len(timed)):
-            one, two, three, four = q[state], qd[state], qdd[state], tau[state]
-            begin = stamp()
-            kernel(one, two, three, four)
-            timed[state] = stamp() - begin
-
-    @numba.njit
-    def cold(q: Any, qd: Any, qdd: Any, tau: Any, timed: Any, walked: Any) -> None:
-        for state in range(len(timed)):
-            for line in range(0, len(walked), 8):
-                walked[line] += 1
-            one, two, three, four = q[state], qd[state], qdd[state], tau[state]
-            # what comes from the encoders is at hand
-            for joint in range(q.shape[1]):
-                four[joint] = one[joint] + two[joint] + three[joint]
-            begin = stamp()
-            kernel(one, two, three, four)
-            timed[state] = stamp() - begin
-
-    warm(*words, tau, timed)
-    nothing, per_stamp = _overhead(), _nanoseconds_per_stamp()
+    warm = compiled_loop(model, WARM, ", timed", kernel=kernel, stamp=stamp)
+    cold = compiled_loop(model, COLD, ", timed, walked", kernel=kernel, stamp=stamp)
+    warm(*given, timed)
+    (overhead, resolution), per_stamp = _stamp_cost(), _nanoseconds_per_stamp()
     runs = np.empty((rounds, STATES))
-    for each in runs:
-        warm(*words, tau, timed)
-        each[:] = np.maximum(timed - nothing, 0) * per_stamp
+    for run in runs:
+        warm(*given, timed)
+        run[:] = timed
     cold_timed = timed[:COLD_CALLS]
-    cold(*words, tau, cold_timed[:1], walked)
-    cold(*words, tau, cold_timed, walked)
-    cold_ns = np.maximum(cold_timed - nothing, 0) * per_stamp
+    cold(*given, cold_timed[:1], walked)
+    cold(*given, cold_timed, walked)
+
+    def nanoseconds(stamps: Any) -> float | None:
+        above = float(stamps) - overhead
+        return above * per_stamp if above > resolution else None
+
     return Latency(
-        float(np.median(runs)),
-        float(np.quantile(runs, 0.999)),
-        float(runs.max()),
-        float(runs.min(axis=0).max()),
-        float(np.median(cold_ns)),
-        float(cold_ns.max()),
+        nanoseconds(np.median(runs)),
+        nanoseconds(np.quantile(runs, 0.999)),
+        nanoseconds(runs.max()),
+        nanoseconds(runs.min(axis=0).max()),
+        nanoseconds(np.median(cold_timed)),
+        nanoseconds(cold_timed.max()),
+        resolution * per_stamp,
         runs.size,
         COLD_CALLS,
     )
@@ -127,12 +129,13 @@ def _now() -> int:
     return stamp()  # type: ignore[no-any-return]
 
 
-def _overhead() -> int:
-    """Return the stamps between two stamps with nothing between them."""
+def _stamp_cost() -> tuple[float, float]:
+    """Return the stamps between two stamps with nothing between them, and by how many 99 % of such pairs differ."""
     timed = np.empty(10_000, dtype=np.int64)
     _pairs(timed)
     _pairs(timed)
-    return int(np.median(timed))
+    overhead = float(np.median(timed))
+    return overhead, max(float(np.quantile(np.abs(timed - overhead), 0.99)), 1.0)
 
 
 def _nanoseconds_per_stamp() -> float:

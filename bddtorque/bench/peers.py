@@ -5,10 +5,10 @@
     float32   the same in single precision with a sine table of 4096 entries: the strongest of them
     vector    for batches: float32 on structure of arrays, in the lanes of vector instructions
 
-The vector peer takes word arrays (n, N), one contiguous row per joint, N a multiple of `TILE`. Its sine and cosine are
+The vector peer takes word arrays (k, N), one contiguous row per word, N a multiple of `TILE`. Its sine and cosine are
 polynomials, so that nothing has to be gathered from a table. Sixty-four states are taken at a time: their words are
 turned into floats in one scratch array, a constant apart, so that the compiler sees that nothing overlaps; the whole
-graph is then one loop over the scratch array; torque words are written from there.
+graph is then one loop over the scratch array; output words are written from there.
 
 Conversion of words, scaling, rounding and clamping are part of each. They may contract and reorder operations as they
 like (`fastmath`): nothing is proved of them.
@@ -17,19 +17,22 @@ like (`fastmath`): nothing is proved of them.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
 
 import numba
 import numpy as np
 
-from bddtorque.graph.graph import Graph, Node, Op
-from bddtorque.words import Format, Formats
+from bddtorque.bench.bench_options import TILE
+from bddtorque.dynamics.graph import Graph, Node, Op
+from bddtorque.targets.target import LawTerm
+from bddtorque.words.friction import Friction
+from bddtorque.words.interface import Interface
 
+Laws = tuple[LawTerm, ...]
 PEERS = ("float64", "polynomial", "float32")
 TABLE_BITS = 12
-TILE = 64
-"""States that the vector peer takes at once: what they need lies in the fastest cache."""
 
 DEGREES = {np.float64: 17, np.float32: 9}
 """Of the polynomials for sines on ±90°: as close there as the last bit of a number."""
@@ -37,70 +40,197 @@ OPTIONS: dict[str, Any] = {"nogil": True, "fastmath": True, "error_model": "nump
 
 
 @lru_cache(maxsize=16)  # both targets of an arm have the same peers
-def peer(graph: Graph, formats: Formats, kind: str) -> Callable[..., None]:
-    """Return a compiled function states(q, qd, qdd, tau) on word arrays (N, n) that computes a graph in floats."""
-    writer = _RowWriter(graph, formats, kind)
-    exec(compile(writer.source(), f"<bddtorque peer {kind}>", "exec"), writer.names)
-    function: Callable[..., None] = numba.njit(**OPTIONS)(writer.names["states"])
-    return function
+def peer(graph: Graph, formats: Interface, kind: str, laws: Laws = ()) -> Callable[..., None]:
+    """Return a compiled function states(array, ..., out) on word arrays (N, k) that computes a graph in floats.
+
+    Laws of single input words, such as friction, are added to its outputs.
+    """
+    return _compiled(_RowWriter(graph, formats, laws, kind), OPTIONS)
 
 
 @lru_cache(maxsize=16)
-def vector_peer(graph: Graph, formats: Formats) -> tuple[Callable[..., None], int]:
-    """Return a compiled function states(q, qd, qdd, tau, scratch), and how many float32 its scratch array must have."""
-    writer = _LaneWriter(graph, formats)
-    exec(compile(writer.source(), "<bddtorque vector peer>", "exec"), writer.names)
-    function: Callable[..., None] = numba.njit(**OPTIONS | {"_nrt": False})(writer.names["states"])
-    return function, writer.rows * TILE
+def vector_peer(graph: Graph, formats: Interface, laws: Laws = ()) -> tuple[Callable[..., None], int]:
+    """Return a compiled function states(array, ..., out, scratch) on word arrays (k, N), and the size of its scratch.
+
+    The scratch array has so many float32.
+    """
+    writer = _LaneWriter(graph, formats, laws)
+    return _compiled(writer, OPTIONS | {"_nrt": False}), writer.rows * TILE
 
 
-class _Writer:
-    """Writes a graph as Python statements that compute node k as v<k>; `names` are the globals of the code."""
+def _compiled(writer: _RowWriter | _LaneWriter, options: dict[str, Any]) -> Callable[..., None]:
+    exec(compile(writer.source(), "<bddtorque peer>", "exec"), writer.names)
+    function: Callable[..., None] = numba.njit(**options)(writer.names["states"])
+    return function
 
-    def __init__(self, graph: Graph, formats: Formats, real: Any) -> None:
-        self.graph, self.formats = graph, formats
-        self.names: dict[str, Any] = {"floor": np.floor, "sin": np.sin, "cos": np.cos, "int64": np.int64, "real": real}
-        self._written: list[str] = []
+
+@dataclass(frozen=True)
+class FloatInput:
+    """A word that a baseline reads, or one derived from such words: the text of its integer, and its value."""
+
+    text: str
+    # value = scale * word + centre
+    scale: float
+    centre: float
+    bits: int
+    turns: bool  # whether all its words are one turn
+    lowest: int
+
+
+class GraphWriter:
+    """Writes a graph as statements that compute node k as v<k> in floats, and the laws that are added to its outputs.
+
+    The templates are those of Python; a subclass for another language has its own.
+    """
+
+    word = "a{array}[s, {place}]"
+    factor = "{factor} * {text}"
+    wrapped = "((({total} + {half}) & {mask}) - {half})"
+    cast = "real({})"
+    choice = "({first} if {condition} else {second})"
+    statement = "{} = {}"
+
+    def __init__(self, graph: Graph, formats: Interface, laws: Laws) -> None:
+        self.graph, self.formats, self.laws = graph, formats, laws
+        self.words: dict[str, FloatInput] = {}
+        for k, array in enumerate(formats.inputs):
+            for place, (name, word) in enumerate(zip(array.word_names, array, strict=True)):
+                scale, centre = word.sign * word.lsb, word.sign * word.centre + word.offset
+                text = self.word.format(array=k, place=place, name=name)
+                self.words[name] = FloatInput(text, scale, centre, word.bits, word.kind == "angle", word.lowest)
+        for derived in formats.derived:
+            bits, half = derived.argument.bits, 1 << (derived.argument.bits - 1)
+            parts = (self.factor.format(factor=factor, text=self.words[name].text) for name, factor in derived.parts)
+            text = self.wrapped.format(total=" + ".join(parts), bits=bits, half=half, mask=2 * half - 1)
+            self.words[derived.name] = FloatInput(text, float(derived.argument.scale), 0.0, bits, False, -half)
 
     def constant(self, value: float) -> str:
-        return self.named("c", self.names["real"](value))
+        """Return how a float is written."""
+        raise NotImplementedError
 
-    def named(self, letter: str, value: Any) -> str:
+    def table(self, values: Any) -> str:
+        """Return the name of a table of floats."""
+        raise NotImplementedError
+
+    def sine(self, k: int, node: Node) -> Iterator[str]:
+        """Yield the statements of a sine or cosine."""
+        raise NotImplementedError
+
+    def tabled_angle(self, node: Node) -> tuple[str, float] | None:
+        """Return the word and the constant of the angle of a sine that is read from a table; None of any other."""
+        return None
+
+    def angle(self, node: Node) -> tuple[str, float] | None:
+        """Return the angle word and the constant of a sine's or cosine's argument, q or q + constant, if it is one."""
+        nodes, reference, rest = self.graph.nodes, node.left, 0.0
+        if nodes[reference >> 1].op is Op.SUM and not reference & 1:
+            total = nodes[reference >> 1]
+            for angle, addend in ((total.left, total.right), (total.right, total.left)):
+                constant = nodes[addend >> 1]
+                if constant.op is Op.CONSTANT:
+                    reference, rest = angle, constant.value * (-1 if addend & 1 else 1)
+                    break
+        word = nodes[reference >> 1]
+        if reference & 1 or word.op is not Op.INPUT or not self.words[word.name].turns:
+            return None
+        return word.name, rest
+
+    def take(self, reference: int) -> str:
+        """Return a value with its sign."""
+        node = self.graph.nodes[reference >> 1]
+        text = self.constant(node.value) if node.op is Op.CONSTANT else f"v{reference >> 1}"
+        return f"(-{text})" if reference & 1 else text
+
+    def float_nodes(self) -> list[int]:
+        """Return the nodes that are floats: an angle that only tables read, and what is made of it, are not."""
+        read, waiting = set(), [reference >> 1 for reference in self.graph.outputs]
+        while waiting:
+            k = waiting.pop()
+            node = self.graph.nodes[k]
+            if k in read or node.op is Op.CONSTANT:
+                continue
+            read.add(k)
+            if node.op in (Op.SUM, Op.PRODUCT):
+                waiting += [node.left >> 1, node.right >> 1]
+            elif node.op is not Op.INPUT and self.tabled_angle(node) is None:
+                waiting.append(node.left >> 1)
+        return sorted(read)
+
+    def statements(self) -> Iterator[str]:
+        """Yield the statements of all nodes that are floats."""
+        for k in self.float_nodes():
+            node = self.graph.nodes[k]
+            match node.op:
+                case Op.INPUT:
+                    yield self.statement.format(f"v{k}", self.value(node.name))
+                case Op.SUM | Op.PRODUCT:
+                    sign = "+" if node.op is Op.SUM else "*"
+                    yield self.statement.format(f"v{k}", f"{self.take(node.left)} {sign} {self.take(node.right)}")
+                case _:
+                    yield from self.sine(k, node)
+
+    def value(self, name: str) -> str:
+        """Return the value of an input word, or of one derived from them."""
+        word = self.words[name]
+        text = f"{self.cast.format(word.text)} * {self.constant(word.scale)}"
+        return f"{text} + {self.constant(word.centre)}" if word.centre else text
+
+    def output(self, k: int) -> str:
+        """Return an output, with the laws that are added to it."""
+        total = [self.take(self.graph.outputs[k])]
+        total += [self._law(term) for term in self.laws if term.output == k]
+        return total[0] if len(total) == 1 else f"({' + '.join(total)})"
+
+    def _law(self, term: LawTerm) -> str:
+        """Return a law of one word: arithmetic if it can be, or a table of all words."""
+        word, law, value = self.words[term.name], term.law, f"({self.value(term.name)})"
+        if isinstance(law, Friction) and law.static is None:
+            forward, backward = law.coulomb  # type: ignore[misc]
+            still = self.constant(law.standstill)
+            back, none = self.constant(-backward), self.constant(0.0)
+            dry = self.choice.format(condition=f"{value} < -{still}", first=back, second=none)
+            dry = self.choice.format(condition=f"{value} > {still}", first=self.constant(forward), second=dry)
+            return f"({value} * {self.constant(law.viscous)} + {dry})"
+        values = np.asarray(law((np.arange(1 << word.bits) + word.lowest) * word.scale + word.centre))
+        return f"{self.table(values)}[{self.place(term.name)} + {-word.lowest}]"
+
+    def place(self, name: str) -> str:
+        """Return an input word as an integer."""
+        return self.words[name].text
+
+
+class _PeerWriter(GraphWriter):
+    """Writes Python for Numba; `names` are the globals of the code."""
+
+    def __init__(self, graph: Graph, formats: Interface, laws: Laws, real: Any) -> None:
+        super().__init__(graph, formats, laws)
+        self.names: dict[str, Any] = {"floor": np.floor, "sin": np.sin, "cos": np.cos, "int64": np.int64, "real": real}
+        self._constants: dict[float, str] = {}
+
+    @property
+    def parameters(self) -> str:
+        """The arrays that the function takes, but for the scratch array."""
+        return ", ".join([*(f"a{k}" for k in range(len(self.formats.inputs))), "out"])
+
+    def constant(self, value: float) -> str:
+        if value not in self._constants:
+            self._constants[value] = self._named("c", self.names["real"](value))
+        return self._constants[value]
+
+    def table(self, values: Any) -> str:
+        return self._named("t", values.astype(self.names["real"]))
+
+    def _named(self, letter: str, value: Any) -> str:
         name = f"{letter}{len(self.names)}"
         self.names[name] = value
         return name
 
-    def take(self, reference: int) -> str:
-        text = self._written[reference >> 1]
-        return f"(-{text})" if reference & 1 else text
-
-    def statements(self) -> Iterator[str]:
-        """Yield the statements of all nodes."""
-        for k, node in enumerate(self.graph.nodes):
-            match node.op:
-                case Op.CONSTANT:
-                    self._written.append(self.constant(node.value))
-                    continue
-                case Op.INPUT:
-                    yield from self.read_input(k, node)
-                case Op.SUM:
-                    sign = "-" if node.right & 1 else "+"
-                    yield f"v{k} = {self.take(node.left)} {sign} {self.take(node.right & ~1)}"
-                case Op.PRODUCT:
-                    yield f"v{k} = {self.take(node.left)} * {self.take(node.right)}"
-                case _:
-                    yield from self.turn(k, node)
-            self._written.append(f"v{k}")
-
-    def read_input(self, k: int, node: Node) -> Iterator[str]:
-        """Yield the statements that set v<k> to what an input word stands for."""
-        raise NotImplementedError
-
-    def turn(self, k: int, node: Node) -> Iterator[str]:
+    def sine(self, k: int, node: Node) -> Iterator[str]:
         """Yield a sine or cosine: the angle brought to ±180°, folded to ±90°, then a polynomial."""
         yield f"a{k} = {self.take(node.left)}"
-        source = self.graph.nodes[node.left >> 1]
-        if source.op is not Op.INPUT or self.word_of(source)[2].offset != 0.0:  # a word is within half a turn as it is
+        argument = self.graph.nodes[node.left >> 1]
+        # a word is within half a turn as it is
+        if argument.op is not Op.INPUT or not self.words[argument.name].turns or self.words[argument.name].centre:
             turns = f"floor(a{k} * {self.constant(0.5 / np.pi)} + {self.constant(0.5)})"
             yield f"a{k} = a{k} - real({turns}) * {self.constant(2 * np.pi)}"
         half = self.constant(np.pi)
@@ -114,102 +244,86 @@ class _Writer:
             total = f"({total} * z{k} + {factor})"
         yield f"v{k} = y{k} * {total}"
 
-    def value(self, units: str, word: Format) -> str:
-        scale, begin = word.sign * word.lsb, word.sign * word.centre + word.offset
-        return f"{units} * {self.constant(scale)} + {self.constant(begin)}"
-
-    def torques(self, rounded: str) -> Iterator[str]:
-        """Yield each torque as a rounded and clamped number of units."""
-        for reference, word in zip(self.graph.outputs, self.formats.tau, strict=True):
-            units = f"{self.take(reference)} * {self.constant(word.sign / word.lsb)}"
-            units = rounded.format(f"floor({units} + {self.constant(0.5 - word.centre / word.lsb)})")
+    def results(self, rounded: str) -> Iterator[str]:
+        """Yield each output as a rounded and clamped number of units."""
+        for k, word in enumerate(self.formats.results.values()):
+            begin = (word.sign * word.offset + word.centre) / word.lsb
+            units = f"{self.output(k)} * {self.constant(word.sign / word.lsb)}"
+            units = rounded.format(f"floor({units} + {self.constant(0.5 - begin)})")
             yield f"min(max({units}, {self.constant(word.lowest)}), {self.constant(word.highest)})"
 
-    def word_of(self, node: Node) -> tuple[str, int, Format]:
-        """Return the quantity, the joint (from 0) and the format of an input of the graph, such as ``"qd2"``."""
-        quantity = node.name.rstrip("0123456789")
-        joint = int(node.name.removeprefix(quantity)) - 1
-        return quantity, joint, getattr(self.formats, quantity)[joint]
 
-
-class _RowWriter(_Writer):
+class _RowWriter(_PeerWriter):
     """One state after another."""
 
-    def __init__(self, graph: Graph, formats: Formats, kind: str) -> None:
-        super().__init__(graph, formats, np.float32 if kind == "float32" else np.float64)
+    def __init__(self, graph: Graph, formats: Interface, laws: Laws, kind: str) -> None:
+        super().__init__(graph, formats, laws, np.float32 if kind == "float32" else np.float64)
         self.kind = kind
 
     def source(self) -> str:
         """Return the function's text."""
         lines = [*self.statements()]
-        lines += [f"tau[s, {j}] = int({torque})" for j, torque in enumerate(self.torques("{}"))]
+        lines += [f"out[s, {k}] = int({result})" for k, result in enumerate(self.results("{}"))]
         body = "\n".join(f"        {line}" for line in lines)
-        return f"def states(q, qd, qdd, tau):\n    for s in range(q.shape[0]):\n{body}\n"
+        return f"def states({self.parameters}):\n    for s in range(a0.shape[0]):\n{body}\n"
 
-    def read_input(self, k: int, node: Node) -> Iterator[str]:
-        quantity, joint, word = self.word_of(node)
-        yield f"w{k} = {quantity}[s, {joint}]"
-        # of an angle in single precision the table is read by the word itself
-        by_word = word.kind == "angle" and self.kind == "float32"
-        yield f"v{k} = real(0)" if by_word else f"v{k} = {self.value(f'real(w{k})', word)}"
+    def tabled_angle(self, node: Node) -> tuple[str, float] | None:
+        return self.angle(node) if self.kind == "float32" else None
 
-    def turn(self, k: int, node: Node) -> Iterator[str]:
-        function = "sin" if node.op is Op.SINE else "cos"
+    def sine(self, k: int, node: Node) -> Iterator[str]:
+        function, angle = "sin" if node.op is Op.SINE else "cos", self.tabled_angle(node)
         if self.kind == "float64":
             yield f"v{k} = {function}({self.take(node.left)})"
-        elif self.kind == "polynomial":
-            yield from super().turn(k, node)
+        elif angle is None:
+            yield from super().sine(k, node)
         else:
-            source, offset = self._angle(node)
-            _, _, word = self.word_of(self.graph.nodes[source])
+            name, offset = angle
+            word = self.words[name]
             turns = np.arange(1 << TABLE_BITS) / (1 << TABLE_BITS)
-            angles = 2 * np.pi * turns * word.sign + word.offset + offset
-            table = self.named("t", getattr(np, function)(angles).astype(np.float32))
+            angles = 2 * np.pi * turns * np.sign(word.scale) + word.centre + offset
             shift = word.bits - TABLE_BITS
-            index = f"(w{source} >> {shift})" if shift > 0 else f"(w{source} << {-shift})"
-            yield f"v{k} = {table}[{index} & {(1 << TABLE_BITS) - 1}]"
-
-    def _angle(self, node: Node) -> tuple[int, float]:
-        """Return the input and the constant of a sine's or cosine's argument, q or q + constant."""
-        nodes = self.graph.nodes
-        argument = nodes[node.left >> 1]
-        if argument.op is Op.INPUT:
-            return node.left >> 1, 0.0
-        parts = [argument.left, argument.right]
-        (source,) = [part >> 1 for part in parts if nodes[part >> 1].op is Op.INPUT]
-        (rest,) = [part for part in parts if nodes[part >> 1].op is Op.CONSTANT]
-        return source, nodes[rest >> 1].value * (-1 if rest & 1 else 1)
+            index = f"({word.text} >> {shift})" if shift > 0 else f"({word.text} << {-shift})"
+            yield f"v{k} = {self.table(getattr(np, function)(angles))}[{index} & {(1 << TABLE_BITS) - 1}]"
 
 
-class _LaneWriter(_Writer):
+class _LaneWriter(_PeerWriter):
     """Many states at once: rows of the scratch array for what crosses loops, local variables for everything else."""
 
-    def __init__(self, graph: Graph, formats: Formats) -> None:
-        super().__init__(graph, formats, np.float32)
-        self.inputs = [(k, *self.word_of(node)) for k, node in enumerate(graph.nodes) if node.op is Op.INPUT]
-        self.places = {k: row * TILE for row, (k, *_) in enumerate(self.inputs)}
-        self.rows = len(self.inputs) + len(graph.outputs)
+    word = "a{array}[{place}, first + i]"
+    cast = "{}"
+
+    def __init__(self, graph: Graph, formats: Interface, laws: Laws) -> None:
+        super().__init__(graph, formats, laws, np.float32)
+        names = [node.name for node in graph.nodes if node.op is Op.INPUT]
+        inputs = list(dict.fromkeys([*names, *(term.name for term in laws)]))
+        self.rows = len(inputs) + len(graph.outputs)
+        self.loads = {self._cell(row): self.words[name].text for row, name in enumerate(inputs)}
+        for cell, name in zip(self.loads, inputs, strict=True):
+            self.words[name] = replace(self.words[name], text=cell)
 
     def source(self) -> str:
         """Return the function's text."""
-        lines = ["def states(q, qd, qdd, tau, scratch):", "    count = q.shape[1]"]
+        lines = [f"def states({self.parameters}, scratch):", "    count = a0.shape[1]"]
         lines += [f"    for first in range(0, count - count % {TILE}, {TILE}):"]
-        for k, quantity, joint, _ in self.inputs:
-            lines += self._loop([f"scratch[{self.places[k]} + i] = real({quantity}[{joint}, first + i])"])
-        outputs = [(len(self.inputs) + joint) * TILE for joint in range(len(self.graph.outputs))]
-        computed = [*self.statements()]
-        torques = zip(outputs, self.torques("real({})"), strict=True)
-        lines += self._loop([*computed, *(f"scratch[{place} + i] = {torque}" for place, torque in torques)])
-        for joint, place in enumerate(outputs):
-            lines += self._loop([f"tau[{joint}, first + i] = int64(scratch[{place} + i])"])
+        for cell, text in self.loads.items():
+            lines += self._loop([f"{cell} = real({text})"])
+        outputs = [self._cell(len(self.loads) + k) for k in range(len(self.graph.outputs))]
+        results = [f"{cell} = {result}" for cell, result in zip(outputs, self.results("real({})"), strict=True)]
+        lines += self._loop([*self.statements(), *results])
+        for k, cell in enumerate(outputs):
+            lines += self._loop([f"out[{k}, first + i] = int64({cell})"])
         return "\n".join(lines) + "\n"
+
+    @staticmethod
+    def _cell(row: int) -> str:
+        return f"scratch[{row * TILE} + i]"
 
     @staticmethod
     def _loop(lines: Sequence[str]) -> list[str]:
         return [f"        for i in range({TILE}):", *(f"            {line}" for line in lines)]
 
-    def read_input(self, k: int, node: Node) -> Iterator[str]:
-        yield f"v{k} = {self.value(f'scratch[{self.places[k]} + i]', self.word_of(node)[2])}"
+    def place(self, name: str) -> str:
+        return f"int64({self.words[name].text})"
 
 
 def _sine_factors(degree: int) -> list[float]:

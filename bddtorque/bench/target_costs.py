@@ -1,4 +1,4 @@
-"""What each target would cost: operations of one state, and bytes of tables.
+"""Cost of each target: operations of one state, and bytes of tables.
 
 Those of the target that was compiled are counted in its plan. Planning for another one takes up to half a minute, so
 those are estimated from the recursion, which is traced in milliseconds.
@@ -6,29 +6,27 @@ those are estimated from the recursion, which is traced in milliseconds.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-from bddtorque.compiler.origin import from_recursion
-from bddtorque.evaluate.float_code import MOST_TABLE_BITS, FloatPool
+from bddtorque.compiler.origin import true_graph
+from bddtorque.evaluate.float_code import MAX_TABLE_BITS, FloatPool
 from bddtorque.model.model import Model
-from bddtorque.plan.float_plan import FloatPlan
-from bddtorque.plan.float_wires import Sine
 from bddtorque.plan.plan import Plan
-from bddtorque.plan.plan_operations import additions, look_ups
+from bddtorque.plan.plan_cost import additions, look_ups
+from bddtorque.plan.wires import Sine
 from bddtorque.words.float_sine import sine_factors
 from bddtorque.words.ieee import SINGLE
 
 CHIPS = {"tables": "any", "integer": "with multiplier", "float": "with FPU"}
-"""What microcontrollers each target is for."""
+"""Microcontrollers that each target is for."""
 TABLE_BYTES = (50_000, 9_000_000)
-"""What tables of the built-in arms take from 8 to 16 bits."""
+"""Bytes of the tables of the built-in arms from 8 to 16 bits: `bddtorque compile ARM --bits 8`, and 16."""
 
 
 @dataclass(frozen=True)
 class TargetCost:
-    """What one state costs."""
+    """Operations and bytes of tables of one state."""
 
     target: str  # its name
     counted: bool  # whether the figures are those of a plan; else they are estimates, good to a factor of about two
@@ -55,41 +53,43 @@ class TargetCost:
 
 @dataclass(frozen=True)
 class Recursion:
-    """What estimates are made of: operations of the recursion, joints with and without friction, bits of an angle."""
+    """Facts behind estimates: operations of the recursion, numbers that are scaled, laws, bits of an angle."""
 
     sums: int
     products: int
     sines: int
-    joints: int
-    rubbing: int
+    inputs: int  # words other than angles
+    outputs: int
+    laws: int
     bits: int
 
 
 def target_costs(model: Model) -> list[TargetCost]:
-    """Return what each target costs a compiled robot, the one that it was compiled for among them."""
-    counts, robot = from_recursion(model.robot).graph.counts(), model.robot
-    recursion = Recursion(
-        counts["sums"], counts["products"], counts["sine_cosines"], robot.degrees_of_freedom,
-        sum(joint.friction is not None for joint in robot.joints), max(model.formats.q.bits),
-    )  # fmt: skip
-    made = counted_cost(model)
-    others = {target: estimate(recursion) for target, estimate in ESTIMATES.items()}
-    costs = {**others, made.target: made}
-    floats = costs["float"].operations
+    """Return the cost of each target, the one that was compiled among them; that one only where there is no graph."""
+    made, known = counted_cost(model), true_graph(model)
+    costs = {made.target: made}
+    if known is not None:
+        counts, words = known.graph.counts(), model.formats.words.values()
+        recursion = Recursion(
+            counts["sums"], counts["products"], counts["sine_cosines"], sum(word.kind != "angle" for word in words),
+            len(model.formats.results), len(known.laws), max(word.bits for word in words),
+        )  # fmt: skip
+        costs = {cost.target: cost for cost in estimates(recursion)} | costs
+    floats = costs["float"].operations if "float" in costs else 0
     return [
-        replace(cost, times_float=cost.operations / floats, chip=CHIPS.get(target, ""))
+        replace(cost, times_float=cost.operations / floats if floats else 1.0, chip=CHIPS.get(target, ""))
         for target, cost in costs.items()
     ]
 
 
 def counted_cost(model: Model) -> TargetCost:
-    """Return what the plan of a model costs."""
+    """Return the cost of the plan of a model."""
     plan = model.plan
-    if isinstance(plan, FloatPlan):
+    if plan.in_floats:
         return _of_floats(plan)
-    size, native = sum(table.stored_bytes for table in model.tables), plan.target == "integer"
-    found = sum(look_ups(plan, native).values())
-    return TargetCost(plan.target, True, found, additions(plan), _products(plan) if native else 0, size, size)
+    size, native = sum(table.stored_bytes for table in model.tables), plan.multiplies_integers
+    look_up = sum(look_ups(plan, native).values())
+    return TargetCost(plan.target, True, look_up, additions(plan), _products(plan) if native else 0, size, size)
 
 
 def _products(plan: Plan) -> int:
@@ -98,41 +98,32 @@ def _products(plan: Plan) -> int:
     return plan.counts()["products"] + sum(factor & (factor - 1) != 0 for factor in factors)
 
 
-def _of_floats(plan: FloatPlan) -> TargetCost:
+def _of_floats(plan: Plan) -> TargetCost:
     counts, pool = plan.counts(), FloatPool(plan)
     sines = sum(isinstance(wire, Sine) and pool.tabled(wire) for wire in plan.wires)
-    polynomials = (counts["sines"] - sines) * (len(sine_factors(plan.precision)) + 2)
+    polynomials = (counts["sines"] - sines) * (len(sine_factors(plan.floats)) + 2)
     found, products = counts["lookups"] + sines, counts["products"] + counts["fused"] + polynomials
-    size = pool.length * plan.precision.dtype().itemsize if found else 0
+    size = pool.length * plan.floats.dtype().itemsize if found else 0
     return TargetCost(plan.target, True, found, counts["sums"], products, size, size)
 
 
-def _about_tables(recursion: Recursion) -> TargetCost:
-    found = 1.05 * recursion.products**1.25 + recursion.rubbing
-    sums = 0.75 * (recursion.sums + recursion.products) ** 1.25
-    return TargetCost("tables", False, round(found), round(sums), 0, *TABLE_BYTES)
+def estimates(recursion: Recursion) -> list[TargetCost]:
+    """Return an estimate for each target, from the operations of the recursion.
 
-
-def _about_integers(recursion: Recursion) -> TargetCost:
-    """Every torque is scaled; of 16 or of 32 bits are the words of the one table of a cosine."""
-    products, rows = recursion.products + recursion.joints, recursion.rubbing + (recursion.sines > 0) << recursion.bits
-    found = recursion.sines + recursion.rubbing
-    return TargetCost("integer", False, found, recursion.sums, products, 2 * rows, 4 * rows)
-
-
-def _about_floats(recursion: Recursion) -> TargetCost:
-    """Every input but angles, and every torque, is scaled; three sums of four are fused."""
-    products = recursion.products + 3 * recursion.joints
-    found, rows = recursion.rubbing, recursion.rubbing << recursion.bits
-    if recursion.bits <= MOST_TABLE_BITS:
-        found, rows = found + recursion.sines, rows + (5 << recursion.bits >> 2)
+    Tables: the factors are fitted to the plans of the built-in arms in `cascade/`, and tests/bench/test_target_costs.py
+    holds all three targets to a factor of 2.2. Integers: every output is scaled; the words of the one table of a cosine
+    have 16 or 32 bits. Floats: every input but angles, and every output, is scaled; three sums of four are fused.
+    """
+    products, outputs, sines, laws, bits = (
+        recursion.products, recursion.outputs, recursion.sines, recursion.laws, recursion.bits,
+    )  # fmt: skip
+    found, sums = 1.05 * products**1.25 + laws, 0.75 * (recursion.sums + products) ** 1.25
+    tables = TargetCost("tables", False, round(found), round(sums), 0, *TABLE_BYTES)
+    rows = laws + (sines > 0) << bits
+    integer = TargetCost("integer", False, sines + laws, recursion.sums, products + outputs, 2 * rows, 4 * rows)
+    scaled, look_up, rows = products + recursion.inputs + outputs, laws, laws << bits
+    if bits <= MAX_TABLE_BITS:
+        look_up, rows = look_up + sines, rows + (5 << bits >> 2)
     else:
-        products += recursion.sines * (len(sine_factors(SINGLE)) + 2)
-    return TargetCost("float", False, found, recursion.sums // 4, products, 4 * rows, 4 * rows)
-
-
-ESTIMATES: dict[str, Callable[[Recursion], TargetCost]] = {
-    "tables": _about_tables,
-    "integer": _about_integers,
-    "float": _about_floats,
-}
+        scaled += sines * (len(sine_factors(SINGLE)) + 2)
+    return [tables, integer, TargetCost("float", False, look_up, recursion.sums // 4, scaled, 4 * rows, 4 * rows)]

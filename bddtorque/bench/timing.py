@@ -13,12 +13,12 @@ from typing import Any
 import numba
 import numpy as np
 
-from bddtorque.bench.contenders import BASELINE, VECTOR_BASELINE, Contender, contenders
+from bddtorque.base.workers import NoProgress, Progress, step
+from bddtorque.bench.contenders import BASELINE, VECTOR_BASELINE, Contender, Sizes, contenders
+from bddtorque.bench.kernel_loops import random_states, takes_numbers
 from bddtorque.bench.latency import Latency, latency
-from bddtorque.bench.table_sizes import Sizes
+from bddtorque.model.applicability import applies
 from bddtorque.model.model import Model
-from bddtorque.sweeps.states import random_words
-from bddtorque.work import NoProgress, Progress, step
 
 LONG = 0.005
 """Seconds of a run beyond which it is not repeated."""
@@ -26,12 +26,12 @@ CALLS = 300
 """Calls from Python between two looks at the clock."""
 EMPTY = "empty compiled call"
 COPIED: dict[str, Callable[[Any], Any]] = {
-    "torque of lists": lambda given: given.tolist(),
-    "torque of tuples": lambda given: tuple(given.tolist()),
-    "torque of float32": lambda given: given.astype(np.float32),
-    "torque of strided arrays": lambda given: np.repeat(given, 2)[::2],
+    "lists": lambda given: given.tolist(),
+    "tuples": lambda given: tuple(given.tolist()),
+    "float32": lambda given: given.astype(np.float32),
+    "strided arrays": lambda given: np.repeat(given, 2)[::2],
 }
-"""What a state is given as that is copied first."""
+"""Ways to give a state that is copied first."""
 VERSIONS = ("bddtorque", "numpy", "numba", "llvmlite", "pin", "casadi")
 
 
@@ -57,18 +57,19 @@ class Timing(Call):
 
 
 @dataclass(frozen=True)
-class Report:
-    """What `measure` found."""
+class BenchReport:
+    """Timings of a model and its peers."""
 
-    # robot, target, source: the model's
-    robot: str
+    # name, target, source: the model's; the name has a robot's quantity beside it unless that is its torque
+    name: str
     target: str
     source: str
-    bits: tuple[int, ...]  # of the torques, joint by joint
-    bound: float  # proved, of the worst joint, in units of the last bit
+    bits: tuple[int, ...]  # of the output words
+    bound: float  # proved, of the worst output, in units of the last bit
     timings: tuple[Timing, ...]  # throughput in compiled loops and batches, beside the peers
     calls: tuple[Call, ...]  # from Python, one state at a time
     latency: Latency | None  # of single calls, where it was asked for
+    baseline: str = BASELINE  # the contender that ratios are multiples of
 
     def timing(self, name: str) -> Timing:
         """Return the timing of a contender."""
@@ -90,52 +91,58 @@ def measure(
     seed: int = 0,
     with_latency: bool = False,
     progress: Progress | None = None,
-) -> Report:
+) -> BenchReport:
     """Measure a model: evaluators beside peers, calls from Python and, if asked for, the latency of single calls.
 
-    Every contender takes the same random words (N, n) and gives torque words, but generic Newton-Euler, pinocchio and
-    CasADi's C, which go from floats to floats.
+    Every contender takes the same random words and gives output words, but pinocchio and CasADi's C, which go from
+    floats to floats.
     """
     told = progress or NoProgress()
-    with step(told, f"preparing {model.robot.name} and its peers"):
-        beside = contenders(model, states, seed, told)
-    with step(told, f"timing {model.robot.name} and its peers", rounds):
-        timings = interleaved(beside, rounds, told)
+    with step(told, f"preparing {model.name} and its peers"):
+        runners = contenders(model, states, seed, told)
+    with step(told, f"timing {model.name} and its peers", rounds):
+        timings = interleaved(runners, rounds, told)
         calls = python_calls(model, rounds=10 * rounds, seed=seed)
         calls_alone = latency(model, seed=seed) if with_latency else None
-    return Report(
-        model.robot.name,
+    return BenchReport(
+        model.provenance.title,
         model.plan.target,
         model.plan.source,
-        model.formats.tau.bits,
+        tuple(word.bits for word in model.formats.results.values()),
         max(model.certificate.bounds),
         tuple(timings),
         tuple(calls),
         calls_alone,
+        baselines(runners)[0].name,
     )
 
 
-def interleaved(given: list[Contender], rounds: int, progress: Progress | None = None) -> list[Timing]:
+def baselines(runners: list[Contender]) -> tuple[Contender, Contender]:
+    """Return the contenders that ratios are taken to: float code for one state at a time, and for batches.
+
+    Where there is none, as for a function that is known by its values alone, it is the first contender.
+    """
+    known = {runner.name: runner for runner in runners}
+    return known.get(BASELINE, runners[0]), known.get(VECTOR_BASELINE, runners[0])
+
+
+def interleaved(runners: list[Contender], rounds: int, progress: Progress | None = None) -> list[Timing]:
     """Return the timings of contenders; both baselines run right beside each: what slows one slows the other."""
-    told = progress or NoProgress()
-    known = {each.name: each for each in given}
-    baselines = known[BASELINE], known[VECTOR_BASELINE]
-    seconds: dict[str, list[tuple[float, ...]]] = {each.name: [] for each in given}
+    told, beside = progress or NoProgress(), baselines(runners)
+    seconds: dict[str, list[tuple[float, ...]]] = {runner.name: [] for runner in runners}
     for k in range(rounds):
-        for each in given:
-            seconds[each.name].append(tuple(_seconds(one) for one in (each, *baselines)))
+        for runner in runners:
+            seconds[runner.name].append(tuple(map(_seconds, (runner, *beside))))
         told.advance(f"round {k + 1}", 1.0, False)
     timings = []
-    for each in given:
-        own, beside, vector = (np.array(column) for column in zip(*seconds[each.name], strict=True))
-        itself = each.name == BASELINE, each.name == VECTOR_BASELINE
+    for runner in runners:
+        own, *others = (np.array(column) for column in zip(*seconds[runner.name], strict=True))
         ratios, vector_ratios = (
-            np.ones(rounds) if same else own / other for same, other in zip(itself, (beside, vector), strict=True)
+            np.ones(rounds) if runner is baseline else own / other
+            for baseline, other in zip(beside, others, strict=True)
         )
-        beside_vector = float(np.median(vector_ratios))
-        timings.append(
-            Timing(*summarise(each.name, own * 1e9, ratios), beside_vector, each.proved, each.batch, each.sizes)
-        )
+        call = summarise(runner.name, own * 1e9, ratios)
+        timings.append(Timing(*call, float(np.median(vector_ratios)), runner.proved, runner.batch, runner.sizes))
     return timings
 
 
@@ -155,31 +162,37 @@ def _seconds(contender: Contender) -> float:
 
 
 def python_calls(model: Model, rounds: int = 200, seed: int = 0) -> list[Call]:
-    """Return the costs of `kernel` with arrays at hand, `torque_words` and `torque`; and for lists and other arrays."""
-    q, qd, qdd = (each[0].copy() for each in random_words(model.formats, 1, seed))
-    floats = [kind.dequantise(each) for kind, each in zip(model.formats.inputs, (q, qd, qdd), strict=True)]
-    tau = np.empty_like(q)
-    empty: Any = numba.njit(lambda q, qd, qdd, tau: None)
-    lists = [each.tolist() for each in (q, qd, qdd)]
+    """Return the costs of `kernel`, of calls from words and from floats, and of these for lists and other arrays."""
+    words: list[Any] = [each[0].copy() for each in random_states(model, 1, seed).values()]
+    values = zip(model.formats.inputs, words, strict=True)
+    floats: list[Any] = [array.dequantise(each.reshape(-1)) for array, each in values]
+    if numbers := takes_numbers(model):
+        words, floats = [each.item() for each in words], [each.item() for each in floats]
+    evaluator, out = model.evaluator(), np.empty(len(model.formats.results), dtype=np.int64)
+    given = words if numbers else [*words, out]
+    empty: Any = numba.njit(lambda *given: None)
+    by_words, by_floats = ("torque_words", "torque") if applies(model, "torque calls") else ("words", "value")
+    run, value = getattr(evaluator, by_words), getattr(evaluator, by_floats)
     ways = {
-        EMPTY: calling(empty, q, qd, qdd, tau),
-        "kernel": calling(model.kernel("words"), q, qd, qdd, tau),
-        "torque_words": calling(model.evaluator().torque_words, q, qd, qdd),
-        "torque": calling(model.evaluator().torque, *floats),
-        "torque_words of lists": calling(model.evaluator().torque_words, *lists),
-        **{name: calling(model.evaluator().torque, *map(turn, floats)) for name, turn in COPIED.items()},
+        EMPTY: calling(empty, *given),
+        "kernel": calling(model.kernel("words"), *given),
+        by_words: calling(run, *words),
+        by_floats: calling(value, *floats),
     }
-    return in_turn({name: (run, CALLS, 1) for name, run in ways.items()}, rounds, EMPTY)
+    if not numbers:
+        ways[f"{by_words} of lists"] = calling(run, *(each.tolist() for each in words))
+        ways |= {f"{by_floats} of {name}": calling(value, *map(turn, floats)) for name, turn in COPIED.items()}
+    return in_turn(ways, rounds, EMPTY)
 
 
-def in_turn(ways: Mapping[str, tuple[Callable[[int], float], int, int]], rounds: int, baseline: str) -> list[Call]:
-    """Time ways to call in turn: what runs each so many times, how often a round does, states of one call."""
+def in_turn(ways: Mapping[str, Callable[[int], float]], rounds: int, baseline: str) -> list[Call]:
+    """Time ways to call in turn, each by what runs it so many times and returns the seconds."""
     spent: dict[str, list[float]] = {name: [] for name in ways}
-    for run, _, _ in ways.values():
+    for run in ways.values():
         run(3)  # compiled
     for _ in range(rounds):
-        for name, (run, calls, states) in ways.items():
-            spent[name].append(run(calls) / (calls * states) * 1e9)
+        for name, run in ways.items():
+            spent[name].append(run(CALLS) / CALLS * 1e9)
     return [Call(*summarise(name, np.array(own), np.array(own) / spent[baseline])) for name, own in spent.items()]
 
 
@@ -191,7 +204,7 @@ def summarise(name: str, nanoseconds: Any, ratios: Any) -> tuple[str, float, flo
 
 def calling(function: Any, *given: Any) -> Callable[[int], float]:
     """Return what calls a function so many times and returns the seconds."""
-    names = ", ".join("abcdefgh"[: len(given)])
+    names = ", ".join(f"a{k}" for k in range(len(given)))
     return timeit.Timer(
         f"f({names})", f"f, {names} = given" if given else "f, = given", globals={"given": (function, *given)}
     ).timeit

@@ -6,46 +6,30 @@
     130  interrupted
     141  whoever reads standard output closed it early (128 + SIGPIPE), as in ``bddtorque verify f.bdt | head -1``
 
-A new command is a file with a function, and one line in `COMMANDS`.
+A new command is a file with a function of its name, whose text ends with examples, and its name in `COMMANDS`.
 """
 
 from __future__ import annotations
 
 import contextlib
 import errno
-import functools
 import inspect
 import io
 import logging
 import os
 import sys
 from collections.abc import Callable, Sequence
+from importlib import import_module
 from typing import Annotated, Any
 
 import typer
-from typer.models import OptionInfo
 
 from bddtorque.base.errors import LONGEST_LINE, BddTorqueError, one_line
-from bddtorque.base.overwriting import WouldOverwriteError, command_files
+from bddtorque.base.files import WouldOverwriteError, command_files
 from bddtorque.base.version import __version__
-from bddtorque.cli.ask_command import ask_command
-from bddtorque.cli.bench_command import bench_command
-from bddtorque.cli.compile_command import compile_command
 from bddtorque.cli.console import say
-from bddtorque.cli.eval_command import eval_command
-from bddtorque.cli.export_command import export_command
-from bddtorque.cli.help_text import HelpAllOption, PlainHelpCommand, PlainHelpGroup
-from bddtorque.cli.info_command import info_command
-from bddtorque.cli.lint_command import lint_command
-from bddtorque.cli.machines_command import machines_command
-from bddtorque.cli.plan_command import plan_command
-from bddtorque.cli.report_command import report_command
-from bddtorque.cli.robots_command import robots_command
-from bddtorque.cli.sweep_command import sweep_command
-from bddtorque.cli.terms_command import terms_command
-from bddtorque.cli.usage import usage_message
-from bddtorque.cli.verify_command import verify_command
-from bddtorque.cli.warm_up_command import warm_up_command
+from bddtorque.cli.help_text import PlainHelpCommand, PlainHelpGroup, usage_message
+from bddtorque.cli.options import ready_command
 
 BAD_USE, INTERRUPTED, BROKEN_PIPE = 2, 130, 141
 NARROWEST = 20
@@ -53,111 +37,55 @@ NARROWEST = 20
 # typer carries click within it or depends on it, by version; either way this is click.ClickException
 CLICK_PROBLEM: type[Exception] = typer.BadParameter.__mro__[2]
 
-COMMANDS: dict[str, tuple[Callable[..., Any], str]] = {
-    "robots": (robots_command, "Example: bddtorque robots --json"),
-    "lint": (lint_command, "Example: bddtorque lint arm.urdf\n\nExample: bddtorque lint arm.xml --tip hand --json"),
-    "compile": (
-        compile_command,
-        "Example: bddtorque compile planar2r --bits 12 -o planar2r.bdt\n\n"
-        "Example: bddtorque compile my_arm.toml --velocity 2.0 --torque 150,80\n\n"
-        "Example: bddtorque compile arm.urdf --tip tool0 --write-spec arm.toml\n\n"
-        "Example: bddtorque compile --samples friction.csv -o friction.bdt",
-    ),
-    "plan": (
-        plan_command,
-        "Example: bddtorque plan planar2r --bits 12\n\nExample: bddtorque plan ur5 --source recursive -o ur5.plan.json",
-    ),
-    "terms": (
-        terms_command,
-        "Example: bddtorque terms ur5 --bits 12\n\nExample: bddtorque terms planar2r.bdt --term J12 --svg j12.svg",
-    ),
-    "info": (info_command, "Example: bddtorque info planar2r.bdt --levels"),
-    "eval": (
-        eval_command,
-        "Example: bddtorque eval planar2r.bdt --q 0.3,-1.2 --qd 0.5,0 --qdd 0,0.1\n\n"
-        "Example: bddtorque eval planar2r.bdt states.csv -o torques.csv",
-    ),
-    "sweep": (
-        sweep_command,
-        "Example: bddtorque sweep planar2r.bdt --states 100000 --plot errors.png\n\n"
-        "Example: bddtorque sweep planar2r --bits 6:12 --csv bits.csv\n\n"
-        "Example: bddtorque sweep ur5.bdt puma560.bdt --plot models.png",
-    ),
-    "bench": (
-        bench_command,
-        "Example: bddtorque bench planar2r.bdt --latency\n\nExample: bddtorque bench ur5 --rounds 25 --plot speed.png",
-    ),
-    "warm-up": (
-        warm_up_command,
-        "Example: bddtorque warm-up ur5.bdt\n\nExample: bddtorque warm-up ur5 --bits 12 --target float",
-    ),
-    "machines": (
-        machines_command,
-        "Example: bddtorque machines planar2r --bits 8\n\nExample: bddtorque machines ur5.bdt --costs bit --plot u.svg",
-    ),
-    "ask": (
-        ask_command,
-        "Example: bddtorque ask planar2r.bdt\n\n"
-        "Example: bddtorque ask planar2r.bdt --of tau1 --at-least 150 --limit 120\n\n"
-        "Example: bddtorque ask planar2r.bdt --of b0 --symmetry --support\n\n"
-        "Example: bddtorque ask planar2r.bdt --equal again.bdt",
-    ),
-    "verify": (verify_command, "Example: bddtorque verify planar2r.bdt"),
-    "report": (report_command, "Example: bddtorque report planar2r.bdt -o planar2r.html"),
-    "export": (
-        export_command,
-        "Example: bddtorque export planar2r.bdt --c planar2r_c\n\n"
-        "Example: bddtorque export planar2r.bdt --c planar2r_c --floats --flash '32 kB'\n\n"
-        "Example: bddtorque export planar2r.bdt --pla planar2r_pla --blif planar2r.blif",
-    ),
-}
+COMMANDS = (
+    "robots", "lint", "compile", "plan", "terms", "info", "eval", "sweep", "bench", "warm-up", "ask", "verify",
+    "report", "export",
+)  # fmt: skip
+
+
+def command_named(name: str) -> Callable[..., Any]:
+    """Return the function of a command."""
+    function = f"{name.replace('-', '_')}_command"
+    command: Callable[..., Any] = getattr(import_module(f"bddtorque.cli.{function}"), function)
+    return command
+
+
+class CommandGroup(PlainHelpGroup):
+    """The application. It makes the command that is asked for, and no other: options take long to import."""
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        """Return the names of all commands."""
+        return list(COMMANDS)
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        """Return a command by its name; None if there is none."""
+        if cmd_name not in COMMANDS:
+            return None
+        single = typer.Typer(context_settings=CONTEXT, add_completion=False)
+        add_command(single, cmd_name, command_named(cmd_name))
+        return typer.main.get_command(single)
+
+    def help_line(self, ctx: Any, name: str) -> str:
+        """Return what a command does, in a line."""
+        return inspect.cleandoc(command_named(name).__doc__ or "").partition("\n\n")[0]
+
+
+CONTEXT = {"help_option_names": ["-h", "--help"]}
 
 app = typer.Typer(
     name="bddtorque",
-    cls=PlainHelpGroup,
+    cls=CommandGroup,
     help="Compile robot dynamics into fixed-point code with a proved worst-case error.",
     epilog="Example: bddtorque compile planar2r --bits 12 -o planar2r.bdt",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
-    context_settings={"help_option_names": ["-h", "--help"]},
+    context_settings=CONTEXT,
 )
 
 
-def _naming_flags(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a command whose messages name the flag that the user gave, ``--bits``, where they begin with ``bits``.
-
-    It takes ``--help-all`` too.
-    """
-    flags: dict[str, str] = {}
-    own = inspect.signature(command, eval_str=True)
-    for parameter in own.parameters.values():
-        (option, *_) = parameter.annotation.__metadata__
-        if isinstance(option, OptionInfo):  # typer takes the first flag for the default until it builds the command
-            texts = [str(text) for text in (option.default, *(option.param_decls or ()))]
-            declared = [text for text in texts if text.startswith("-")]
-            flags[parameter.name] = (declared or [f"--{parameter.name.replace('_', '-')}"])[0]
-
-    @functools.wraps(command)
-    def run(help_all: bool, **given: Any) -> Any:
-        try:
-            return command(**given)
-        except BddTorqueError as problem:
-            message = str(problem)
-            name = message[: len(message) - len(message.lstrip("abcdefghijklmnopqrstuvwxyz_"))]
-            was_given = name in flags and given[name] is not None and given[name] is not False
-            if was_given and f"key '{name}'" not in message:  # else the file's is wrong
-                raise BddTorqueError(flags[name] + message[len(name) :]) from None
-            raise
-
-    shows_all = inspect.Parameter("help_all", inspect.Parameter.KEYWORD_ONLY, default=False, annotation=HelpAllOption)
-    parameters = [each.replace(kind=inspect.Parameter.KEYWORD_ONLY) for each in own.parameters.values()]
-    run.__signature__ = own.replace(parameters=[*parameters, shows_all])  # type: ignore[attr-defined]
-    run.__annotations__ = {each.name: each.annotation for each in (*parameters, shows_all)}
-    return run
-
-
-for _name, (_function, _example) in COMMANDS.items():
-    app.command(_name, cls=PlainHelpCommand, epilog=_example)(_naming_flags(_function))
+def add_command(application: typer.Typer, name: str, command: Callable[..., Any]) -> None:
+    """Add a command with plain help, which ends with the examples of its text, and with messages that name flags."""
+    application.command(name, cls=PlainHelpCommand)(ready_command(command))
 
 
 def _show_version(wanted: bool) -> None:
@@ -177,6 +105,11 @@ def _options(
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line and return the exit code."""
+    return run_application(app, "bddtorque", arguments)
+
+
+def run_application(application: typer.Typer, program: str, arguments: Sequence[str] | None = None) -> int:
+    """Run a command line and return the exit code; `program` is what the user types before the arguments."""
     _replace_closed_streams()
     if os.environ.get("COLUMNS", "").isdecimal() and int(os.environ["COLUMNS"]) < NARROWEST:
         del os.environ["COLUMNS"]
@@ -188,7 +121,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     logging.getLogger("bddtorque").addHandler(handler)
     try:
         with command_files():
-            code = app(arguments, prog_name="bddtorque", standalone_mode=False)
+            code = application(arguments, prog_name=program, standalone_mode=False)
         if code == INTERRUPTED:
             return _interrupted()
         sys.stdout.flush()  # here, where it can be said that the disk is full
@@ -201,7 +134,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if message.endswith(os.strerror(errno.EACCES)):  # no option would help
             return _refused(message)
         see = " See" if message.endswith("?") else "; see"
-        return _refused(f"{message}{see} bddtorque {_command(problem)}--help")
+        return _refused(f"{message}{see} {program} {_command(problem)}--help")
     except (BddTorqueError, WouldOverwriteError, MemoryError) as problem:
         return _refused(str(problem) or "not enough memory")
     except OSError as problem:  # a name that is too long, standard output on a full disk
@@ -276,7 +209,7 @@ def _failed(problem: OSError) -> int:
 
 
 def _of_interruption(problem: BaseException | None) -> bool:
-    """Whether an exception came while Ctrl-C was dealt with: libraries that clean up may fail, and hide it."""
+    """Tell if an exception came while Ctrl-C was dealt with: libraries that clean up may fail, and hide it."""
     return problem is not None and (isinstance(problem, KeyboardInterrupt) or _of_interruption(problem.__context__))
 
 

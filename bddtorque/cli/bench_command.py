@@ -3,38 +3,36 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from bddtorque.base.errors import BddTorqueError
+from bddtorque.bench.bench_options import ChipBench, FpgaBench, MachineBench
 from bddtorque.cli import options as opt
 from bddtorque.cli.console import plain_table, show, write_json
+from bddtorque.cli.options import options_of, record_of, refuse_unused
 from bddtorque.cli.progress import COMPILE, ShownProgress
 
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from bddtorque.bench.quantity_timing import QuantityReport
-    from bddtorque.bench.timing import Report
-    from bddtorque.export.chip_bench import ChipFigures
-    from bddtorque.export.fpga_bench import FpgaFigures
+    from bddtorque.bench.chip_bench import ChipFigures
+    from bddtorque.bench.fpga_bench import FpgaFigures
+    from bddtorque.bench.timing import BenchReport
     from bddtorque.model.model import Model
 
-TARGETS = ("float", "tables")
+COMPARED = ("float", "tables")
+"""Targets that a robot is compiled for where none is named."""
 
 
-@opt.takes(chosen=opt.CHOICES)
+RECORDS = [MachineBench, ChipBench, FpgaBench]
+
+
+@opt.takes(chosen=opt.CHOICES, how=options_of(*RECORDS))
 def bench_command(
-    source_file: Annotated[
-        str, typer.Argument(metavar="FILE|SPEC", show_default=False, help="A .bdt file, or what `compile` takes.")
-    ],
-    states: Annotated[int, typer.Option(metavar="N", help="Random states of one round, a multiple of 64.")] = 25_600,
-    rounds: Annotated[int, typer.Option(metavar="N", help="Rounds; each runs every contender once.")] = 15,
-    seed: Annotated[int, typer.Option(metavar="N", help="The same seed gives the same states.")] = 0,
-    latency: Annotated[
-        bool, typer.Option("--latency", help="Also time single calls: worst, 99.9 %, and with empty caches.")
-    ] = False,
+    source_file: opt.SourceArgument,
     chip: Annotated[
         str | None,
         typer.Option(metavar="NAMES", help="Count cycles on emulated chips instead: cortex-m0,avr,..."),
@@ -43,62 +41,75 @@ def bench_command(
         str | None,
         typer.Option(metavar="NAMES", help="Synthesise the circuit for FPGAs instead: ice40,ecp5,ecp5-25,xc7."),
     ] = None,
-    share: Annotated[
-        int | None, typer.Option(metavar="N", help="On FPGAs: let products take turns on N multipliers.")
-    ] = None,
-    io: Annotated[int, typer.Option("--io", metavar="BITS", help="On chips: pass words as int16_t or int32_t.")] = 32,
-    plot: opt.PlotOption = None,
     workers: opt.WorkersOption = None,
     no_cache: opt.NoCacheOption = False,
     as_json: opt.JsonOption = False,
     *,
     chosen: dict[str, Any],
+    how: dict[str, Any],
 ) -> None:
     """Measure the evaluators of a model beside float baselines on one core, as ratios from interleaved rounds.
 
     A robot is compiled for float and for tables, unless --target names one. Run it on an idle machine.
+
+    Example: bddtorque bench planar2r.bdt --latency
+
+    Example: bddtorque bench ur5 --rounds 25 --plot speed.png
     """
-    if states < 64 or states % 64:
-        raise BddTorqueError(f"--states must be a multiple of 64, got {states}")
-    if rounds < 1:
-        raise BddTorqueError(f"--rounds must be at least 1, got {rounds}")
-    opt.check_outputs({"--plot": plot})
+    if chip is not None and fpga is not None:
+        raise BddTorqueError("--chip and --fpga are measured one at a time: leave one of them out")
+    asked = MachineBench if chip is None and fpga is None else ChipBench if fpga is None else FpgaBench
+    refuse_unused(how, [asked], RECORDS)
+    options = record_of(asked, how)
     if opt.is_compiled(source_file):
         opt.refuse_choices(source_file, chosen)
-    if chip is not None:
-        _bench_chips(source_file, [each.strip() for each in chip.split(",")], seed, io, chosen, workers, as_json)
-        return
-    if fpga is not None:
-        _bench_fpgas(source_file, [each.strip() for each in fpga.split(",")], share, seed, chosen, workers, as_json)
-        return
-    opt.refuse_flags({"share": share}, "can only be given with --fpga NAMES")
-    from bddtorque.bench.quantity_timing import measure_quantity
+    compiling = Compiling(source_file, chosen, no_cache, workers)
+    names = [name.strip() for name in (chip or fpga or "").split(",")]
+    match options:
+        case ChipBench():
+            _bench_chips(compiling, names, options, as_json)
+        case FpgaBench():
+            _bench_fpgas(compiling, names, options, as_json)
+        case MachineBench():
+            opt.check_outputs({"--plot": options.plot})
+            _bench_machine(compiling, options, as_json)
+
+
+@dataclass(frozen=True)
+class Compiling:
+    """The model to measure: a file, or a robot to compile first."""
+
+    source: str
+    chosen: dict[str, Any]
+    no_cache: bool
+    workers: int | None
+
+    def model(self, progress: ShownProgress, **choices: Any) -> Model:
+        """Return the model, compiled with some more choices."""
+        variant = {**self.chosen, **choices}
+        (made,) = opt.models(self.source, [variant], self.no_cache, progress, functions=True, workers=self.workers)
+        return made
+
+
+def _bench_machine(compiling: Compiling, options: MachineBench, as_json: bool) -> None:
+    """Print the speed of a model on this machine."""
     from bddtorque.bench.timing import machine, measure
 
-    variants = [{**chosen, "target": each} for each in ([chosen["target"]] if chosen["target"] else TARGETS)]
-    variants = variants[:1] if opt.is_compiled(source_file) else variants
-    found, quantities = [], []
+    target = compiling.chosen["target"]
+    targets: Sequence[str | None] = [target] if target or opt.is_compiled(compiling.source) else COMPARED
+    found = []
     with ShownProgress("bench", {**COMPILE, "preparing": 10.0, "timing": 20.0}, quiet=True) as progress:
-        for place, variant in enumerate(variants, 1):
-            name = source_file if len(variants) == 1 else f"target {variant['target']}"
-            progress.part(name, place, len(variants))
-            (model,) = opt.models(source_file, [variant], no_cache, progress, workers=workers)
-            if model.named_arrays is None:
-                found.append(measure(model, states, rounds, seed, latency, progress=progress))
-                continue
-            torques = {"plot": plot, "latency": latency or None}
-            opt.refuse_flags(torques, f"is for torques, not for {model.quantity_name}")
-            quantities.append(measure_quantity(model, states, rounds, seed))
-    if quantities:
-        _show_quantities(quantities, {"states": states, "rounds": rounds, "seed": seed}, as_json)
-        return
-    if plot is not None:
+        for place, each in enumerate(targets, 1):
+            progress.part(compiling.source if len(targets) == 1 else f"target {each}", place, len(targets))
+            model = compiling.model(progress, target=each)
+            found.append(measure(model, options.states, options.rounds, options.seed, options.latency, progress))
+    if options.plot is not None:
         from bddtorque.bench.bench_figure import draw
 
-        draw(found, plot)
+        draw(found, options.plot)
     if as_json:
-        plain = [each.to_plain() for each in found]
-        write_json({"machine": machine(), "states": states, "rounds": rounds, "seed": seed, "reports": plain})
+        said = {name: getattr(options, name) for name in ("states", "rounds", "seed")}
+        write_json({"machine": machine(), **said, "reports": [each.to_plain() for each in found]})
         return
     show(", ".join(f"{name} {value}" for name, value in machine().items()))
     for report in found:
@@ -107,55 +118,31 @@ def bench_command(
         show(_call_table(report))
         if report.latency is not None:
             show(_latency_table(report))
-    if plot is not None:
-        show(f"written: {plot}")
+    if options.plot is not None:
+        show(f"written: {options.plot}")
 
 
-def _show_quantities(found: list[QuantityReport], how: dict[str, int], as_json: bool) -> None:
-    """Print the speed of quantities other than torques."""
-    from bddtorque.bench.timing import machine
+def _bench_chips(compiling: Compiling, chips: list[str], options: ChipBench, as_json: bool) -> None:
+    """Print what a model takes on emulated chips; a robot whose target plans for a chip is compiled for each."""
+    from bddtorque.base.workers import step
+    from bddtorque.bench.chip_bench import STATES, bench_chips, recommendations
 
-    if as_json:
-        write_json({"machine": machine(), **how, "reports": [each.to_plain() for each in found]})
-        return
-    show(", ".join(f"{name} {value}" for name, value in machine().items()))
-    for report in found:
-        bits = "/".join(map(str, dict.fromkeys(report.bits)))
-        table = plain_table(
-            f"{report.robot}, {report.quantity}, {bits} bits, target {report.target}, source {report.source}: time of "
-            f"one state, as a ratio to float64 code for any robot, in batches; proved within {report.bound:.3f} units",
-            *("|", ">ns", ">ratio", ">spread"),
-        )
-        for each in report.calls:
-            row = (f"{each.nanoseconds:,.1f}", _ratio(each.ratio), f"{_ratio(each.lowest)}–{_ratio(each.highest)}")
-            table.add_row(each.name, *row)
-        show(table)
-
-
-def _bench_chips(
-    source: str, chips: list[str], seed: int, io: int, chosen: dict[str, Any], workers: int | None, as_json: bool
-) -> None:
-    """Print what a model takes on emulated chips; a robot in integers is compiled for each of them."""
-    from bddtorque.export.chip_bench import STATES, bench_chips, recommendations
-    from bddtorque.work import step
-
-    if chosen["target"] == "integer":
-        groups = [([name], {**chosen, "chip": name}) for name in chips]
-    else:
-        groups = [(chips, chosen)]
+    groups: list[tuple[list[str], dict[str, Any]]] = [(chips, {})]
+    if _plans_for_chips(compiling.chosen["target"]):
+        groups = [([name], {"chip": name}) for name in chips]
     found = []
     with ShownProgress("bench", {**COMPILE, "emulating": 30.0}) as progress:
-        for place, (names, choice) in enumerate(groups, 1):
+        for place, (names, choices) in enumerate(groups, 1):
             progress.part(" and ".join(names), place, len(groups))
-            (model,) = opt.models(source, [choice], False, progress, workers=workers)
+            model = compiling.model(progress, **choices)
             with step(progress, f"emulating {', '.join(names)}", len(names)):
-                for each in bench_chips(model, names, STATES, seed, io):
+                for each in bench_chips(model, names, STATES, options.seed, options.io):
                     found.append((model, each))
                     progress.advance(f"{each.chip}, {each.way}", float(each.way == "F"), False)
     if as_json:
         figures = [{"target": model.plan.target, **each.to_plain()} for model, each in found]
         advice = recommendations(found)
-        plain = {"robot": found[0][0].name, "states": STATES, "seed": seed, "figures": figures}
+        plain = {"name": found[0][0].provenance.title, "states": STATES, "seed": options.seed, "figures": figures}
         write_json({**plain, "recommended": advice} if advice else plain)
         return
     show(chip_table(found[0][0], [each for _, each in found]))
@@ -166,34 +153,34 @@ def _bench_chips(
         show(f"{name}: {said}")
 
 
-def _bench_fpgas(
-    source: str,
-    fpgas: list[str],
-    share: int | None,
-    seed: int,
-    chosen: dict[str, Any],
-    workers: int | None,
-    as_json: bool,
-) -> None:
+def _plans_for_chips(target: str | None) -> bool:
+    """Tell if a target plans for one chip rather than another."""
+    from bddtorque.targets import TARGETS
+
+    return target in TARGETS and "chip" in TARGETS[target].options
+
+
+def _bench_fpgas(compiling: Compiling, fpgas: list[str], options: FpgaBench, as_json: bool) -> None:
     """Print what a model takes on FPGAs; a robot is compiled in integers, for logic, unless told otherwise."""
-    from bddtorque.bench.fpga_tools import device_named
-    from bddtorque.export.fpga_bench import bench_fpga
-    from bddtorque.work import step
+    from bddtorque.base.workers import step
+    from bddtorque.bench.fpga_bench import bench_fpga
+    from bddtorque.export.fpga_tools import device_named
 
     for name in fpgas:  # before anything is compiled
         device_named(name)
-    target = chosen["target"] or "integer"
-    choice = {**chosen, "target": target, **({"chip": "fpga"} if target == "integer" else {})}
+    target = compiling.chosen["target"] or "integer"
+    choices = {"target": target, **({"chip": "fpga"} if _plans_for_chips(target) else {})}
     with ShownProgress("bench", {**COMPILE, "synthesising": 60.0}) as progress:
-        (model,) = opt.models(source, [choice], False, progress, workers=workers)
+        model = compiling.model(progress, **choices)
         found = []
         with step(progress, f"synthesising {model.name} for {', '.join(fpgas)}", len(fpgas)):
-            for each in bench_fpga(model, fpgas, share, seed=seed):
+            for each in bench_fpga(model, fpgas, options.share, seed=options.seed):
                 found.append(each)
                 progress.advance(f"{each.fpga}, {each.way}", 0.5, False)
     if as_json:
         figures = [each.to_plain() for each in found]
-        write_json({"robot": model.name, "target": model.plan.target, "seed": seed, "figures": figures})
+        said = {"name": model.provenance.title, "target": model.plan.target, "seed": options.seed}
+        write_json({**said, "figures": figures})
         return
     show(fpga_table(model, found))
     for each in found:
@@ -201,101 +188,92 @@ def _bench_fpgas(
             show(f"{each.fpga}, {each.way}: {each.problem}")
 
 
-def chip_table(model: Model, found: Sequence[ChipFigures]) -> Table:
+def chip_table(model: Model, figures: Sequence[ChipFigures]) -> Table:
     """Return what a model takes on chips, one row per chip and way; ways that could not be measured are left out."""
-    table = plain_table(
+    rows = []
+    for chip in (chip for chip in figures if not chip.problem):
+        counts = (chip.mean, chip.highest, chip.flash, chip.ram, chip.stack)
+        proved = "no" if chip.bound is None else f"{chip.bound:.3f}"
+        shown = [*(f"{count:,.0f}" for count in counts), f"{chip.error:.3f}", proved]
+        rows.append([chip.chip, chip.way, chip.flags, *shown])
+    return plain_table(
         f"{_title(model)}: cycles of one call with input checks (-Os or -O2, the faster), bytes that it adds to a "
         "program, largest error found and proved, in units. X: fixed point tuned on random states, unproved. F: "
         "float32 with a sine table",
-        *("|chip", "|way", "|flags", ">mean", ">max", ">flash", ">RAM", ">stack", ">error", ">proved"),
+        ["|chip", "|way", "|flags", ">mean", ">max", ">flash", ">RAM", ">stack", ">error", ">proved"],
+        rows,
     )
-    for each in found:
-        if each.problem:
-            continue
-        counts = (each.highest, each.flash, each.ram, each.stack)
-        proved = "no" if each.bound is None else f"{each.bound:.3f}"
-        table.add_row(
-            each.chip, each.way, each.flags, f"{each.mean:,.0f}", *(f"{count:,}" for count in counts),
-            f"{each.error:.3f}", proved,
-        )  # fmt: skip
-    return table
 
 
-def fpga_table(model: Model, found: Sequence[FpgaFigures]) -> Table:
+def fpga_table(model: Model, figures: Sequence[FpgaFigures]) -> Table:
     """Return what a model takes on FPGAs likewise."""
-    table = plain_table(
+    rows = []
+    for fpga in (fpga for fpga in figures if not fpga.problem):
+        counts = (fpga.luts, fpga.flip_flops, fpga.memories, fpga.multipliers)
+        rate = "" if fpga.states_per_second is None else f"{fpga.states_per_second:,.0f}"
+        speed = ["" if fpga.mhz is None else f"{fpga.mhz:.1f}", str(fpga.latency), str(fpga.interval), rate]
+        way = "S" if fpga.way == "straightforward" else fpga.way
+        rows.append([fpga.fpga, way, *(f"{count:,g}" for count in counts), *speed])
+    return plain_table(
         f"{_title(model)}: cells, clock frequency after routing, clocks from a state to its words (wait) and to the "
         f"next state (every), states per second; proved within {max(model.certificate.bounds):.3f} units. LUT: logic "
         "cells on the iCE40. S: straightforward, words of one length, a multiplication per product and constant",
-        *("|fpga", "|way", ">LUT", ">FF", ">BRAM", ">DSP", ">MHz", ">wait", ">every", ">states/s"),
+        ["|fpga", "|way", ">LUT", ">FF", ">BRAM", ">DSP", ">MHz", ">wait", ">every", ">states/s"],
+        rows,
     )
-    for each in found:
-        if each.problem:
-            continue
-        counts = (each.luts, each.flip_flops, each.memories, each.multipliers)
-        rate = "" if each.states_per_second is None else f"{each.states_per_second:,.0f}"
-        table.add_row(
-            each.fpga, "S" if each.way == "straightforward" else each.way, *(f"{count:,g}" for count in counts),
-            "" if each.mhz is None else f"{each.mhz:.1f}", str(each.latency), str(each.interval), rate,
-        )  # fmt: skip
-    return table
 
 
 def _title(model: Model) -> str:
-    bits = "/".join(map(str, dict.fromkeys(model.formats.tau.bits)))
-    return f"{model.name}, {bits} bits, target {model.plan.target}"
+    bits = "/".join(map(str, dict.fromkeys(word.bits for word in model.formats.results.values())))
+    return f"{model.provenance.title}, {bits} bits, target {model.plan.target}"
 
 
-def _timing_table(report: Report) -> Table:
+def _timing_table(report: BenchReport) -> Table:
     from rich.filesize import decimal
 
-    bits = "/".join(map(str, dict.fromkeys(report.bits)))
-    table = plain_table(
-        f"{report.robot}, {bits} bits, target {report.target}, source {report.source}: time of one state, as a ratio "
-        "to float32 with a sine table and to the float32 vector batch; bytes of all tables, and those that one state "
-        f"reads; * proved within {report.bound:.3f} units",
-        *("", ">ns", ">ratio", ">spread", ">vector", ">tables", ">reads"),
+    rows = []
+    for timing in report.timings:
+        sizes = ("", "") if timing.sizes is None else (decimal(timing.sizes.tables), decimal(timing.sizes.touched))
+        nanoseconds = f"{timing.nanoseconds:,.{0 if timing.nanoseconds >= 100 else 1}f}"
+        spread = f"{_ratio(timing.lowest)}–{_ratio(timing.highest)}"
+        ratios = [_ratio(timing.ratio), spread, _ratio(timing.vector_ratio)]
+        rows.append([f"{'*' if timing.proved else ' '} {timing.name}", nanoseconds, *ratios, *sizes])
+    return plain_table(
+        f"{report.name}, {'/'.join(map(str, dict.fromkeys(report.bits)))} bits, target {report.target}, source "
+        f"{report.source}: time of one state, as a ratio to {report.baseline} and to the float32 vector batch; bytes "
+        f"of all tables, and those that one state reads; * proved within {report.bound:.3f} units",
+        ["", ">ns", ">ratio", ">spread", ">vector", ">tables", ">reads"],
+        rows,
     )
-    for each in report.timings:
-        sizes = ("", "") if each.sizes is None else (decimal(each.sizes.tables), decimal(each.sizes.touched))
-        table.add_row(
-            f"{'*' if each.proved else ' '} {each.name}",
-            f"{each.nanoseconds:,.{0 if each.nanoseconds >= 100 else 1}f}",
-            _ratio(each.ratio),
-            f"{_ratio(each.lowest)}–{_ratio(each.highest)}",
-            _ratio(each.vector_ratio),
-            *sizes,
-        )
-    return table
 
 
 def _ratio(ratio: float) -> str:
     return f"{ratio:.2f}" if ratio < 100 else f"{ratio:,.0f}"
 
 
-def _call_table(report: Report) -> Table:
-    title = "From Python, one state: as a multiple of an empty compiled call with the same four arrays"
-    table = plain_table(title, "|", ">ns", ">ratio", ">spread")
-    for each in report.calls:
-        spread = f"{each.lowest:.2f} to {each.highest:.2f}"
-        table.add_row(each.name, f"{each.nanoseconds:,.0f}", f"{each.ratio:.2f}", spread)
-    return table
+def _call_table(report: BenchReport) -> Table:
+    title = "From Python, one state: as a multiple of an empty compiled call with the same arrays"
+    rows = [
+        (call.name, f"{call.nanoseconds:,.0f}", f"{call.ratio:.2f}", f"{call.lowest:.2f} to {call.highest:.2f}")
+        for call in report.calls
+    ]
+    return plain_table(title, ["|", ">ns", ">ratio", ">spread"], rows)
 
 
-def _latency_table(report: Report) -> Table:
+def _latency_table(report: BenchReport) -> Table:
     latency = report.latency
     assert latency is not None
+    below = f"below its resolution ({latency.resolution:.2g} ns)"
+    figures = {
+        "median": latency.median,
+        "99.9 %": latency.most,
+        "slowest state, at its best": latency.worst_state,
+        f"worst of {latency.calls:,} calls, interruptions included": latency.worst,
+        "data caches empty, median": latency.cold,
+        f"data caches empty, worst of {latency.cold_calls}": latency.cold_worst,
+    }
+    rows = [(name, below if value is None else f"{value:,.0f}") for name, value in figures.items()]
     sizes = report.timing("words, one state at a time").sizes
-    table = plain_table("One call of the kernel in a compiled loop, nothing overlapping it", "|", ">ns")
-    for name, value in (
-        ("median", latency.median),
-        ("99.9 %", latency.most),
-        ("slowest state, at its best", latency.worst_state),
-        (f"worst of {latency.calls:,} calls, interruptions included", latency.worst),
-        ("data caches empty, median", latency.cold),
-        (f"data caches empty, worst of {latency.cold_calls}", latency.cold_worst),
-    ):
-        table.add_row(name, f"{value:,.0f}")
-    if sizes is not None:
-        table.add_row("bytes of tables that a state reads", f"{sizes.touched:,} B")
-    return table
+    rows += [("bytes of tables that a state reads", f"{sizes.touched:,} B")] if sizes is not None else []
+    title = "One call of the kernel in a compiled loop, nothing overlapping it, by the time stamp"
+    return plain_table(title, ["|", ">ns"], rows)

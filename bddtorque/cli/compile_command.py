@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from bddtorque.base.errors import BddTorqueError
+from bddtorque.base.record import OptionRecord, option
 from bddtorque.cli import options as opt
 from bddtorque.cli.console import grid, show, write_json
 from bddtorque.cli.progress import COMPILE, ShownProgress
@@ -16,27 +19,49 @@ from bddtorque.cli.progress import COMPILE, ShownProgress
 if TYPE_CHECKING:
     from bddtorque.bench.target_costs import TargetCost
     from bddtorque.model.model import Model
-    from bddtorque.proof.torque_range import TorqueRange
-
-_WORD = (
-    "The word of a column: velocity=12, velocity=12:-3:3 or position=10:angle (may be repeated). 12 bits over the "
-    "samples unless given."
-)
-RULES = opt.option_table(
-    "Measured data instead of a robot",
-    ("samples", Path, "FILE", "A CSV file: a header, one column per input (1 to 4), the value last."),
-    ("word", list[str], "COLUMN=BITS[:LOW:HIGH]", _WORD),
-    ("duplicates", str, "RULE", "Samples of one point: mean or refuse."),
-    ("spread", float, "VALUE", "Refuse samples of one point that differ by more than this."),
-    ("merge", str, "RULE", "What is one point: point (equal arguments) or word (equal words)."),
-    ("gaps", str, "RULE", "Between samples: linear, nearest or refuse."),
-    ("extrapolation", str, "RULE", "Beyond the samples: refuse or hold."),
-    ("assumed_error", float, "VALUE", "Error of a sample, in the unit of the value; added to the bound as assumed."),
-)
 
 
-@opt.takes(rules=RULES, chosen=opt.CHOICES)
+@dataclass(frozen=True, kw_only=True)
+class CompiledFiles(OptionRecord):
+    """Files that are written, and a plan that is read."""
+
+    output: Path | None = option(None, "FILE", "The file to write; default: SPEC's name with .bdt.", "-o", "--output")
+    plan: Path | None = option(None, "FILE", "Require this plan, a file that `bddtorque plan -o` wrote.")
+    write_spec: Path | None = option(None, "FILE", "Write all settings to this file, as a specification.")
+
+
+@dataclass(frozen=True, kw_only=True)
+class SampleOptions(OptionRecord):
+    """A file of samples, and the rules of `compile_samples`; what is not given is left to it."""
+
+    panel = "Measured data instead of a robot"
+
+    samples: Path | None = option(None, "FILE", "A CSV file: a header, one column per input (1 to 4), the value last.")
+    word: tuple[str, ...] = option(
+        (),
+        "COLUMN=BITS[:LOW:HIGH]",
+        "The word of a column: velocity=12, velocity=12:-3:3 or position=10:angle (may be repeated). 12 bits over the "
+        "samples unless given.",
+    )
+    duplicates: str | None = option(None, "RULE", "Samples of one point: mean or refuse.")
+    spread: float | None = option(None, "VALUE", "Refuse samples of one point that differ by more than this.")
+    merge: str | None = option(None, "RULE", "What is one point: point (equal arguments) or word (equal words).")
+    gaps: str | None = option(None, "RULE", "Between samples: linear, nearest or refuse.")
+    extrapolation: str | None = option(None, "RULE", "Beyond the samples: refuse or hold.")
+    assumed_error: float | None = option(
+        None, "VALUE", "Error of a sample, in the unit of the value; added to the bound as assumed."
+    )
+
+    def rules(self) -> dict[str, Any]:
+        """Return the rules that are given."""
+        given = {name: value for name, value in asdict(self).items() if value is not None}
+        return {name: value for name, value in given.items() if name not in ("samples", "word")}
+
+
+@opt.takes(chosen=opt.CHOICES)
 def compile_command(
+    files: CompiledFiles,
+    data: SampleOptions,
     spec: Annotated[
         str | None,
         typer.Argument(
@@ -45,117 +70,100 @@ def compile_command(
             help="A built-in name, a specification, or a robot (.toml, .urdf, .xacro, .xml); none with --samples.",
         ),
     ] = None,
-    out: Annotated[
-        Path | None,
-        typer.Option("-o", "--output", metavar="FILE", help="The file to write; default: SPEC's name with .bdt."),
-    ] = None,
-    plan: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="Require this plan, a file that `bddtorque plan -o` wrote."),
-    ] = None,
-    write_spec: Annotated[
-        Path | None,
-        typer.Option("--write-spec", metavar="FILE", help="Write all settings to this file, as a specification."),
-    ] = None,
     engine: opt.EngineOption = "auto",
     workers: opt.WorkersOption = None,
     dask: opt.DaskOption = None,
     no_cache: opt.NoCacheOption = False,
     as_json: opt.JsonOption = False,
     *,
-    rules: dict[str, Any],
     chosen: dict[str, Any],
 ) -> None:
-    """Compile a robot, or measured data, prove the error bound, and write one .bdt file."""
-    samples, words = rules.pop("samples"), rules.pop("word")
-    if samples is not None:
-        taken = {name: chosen.pop(name) for name in ("target", "chip")}
-        others = {**chosen, "SPEC": spec, "plan": plan, "write_spec": write_spec, "dask": dask}
+    """Compile a robot, or measured data, prove the error bound, and write one .bdt file.
+
+    Example: bddtorque compile planar2r --bits 12 -o planar2r.bdt
+
+    Example: bddtorque compile my_arm.toml --velocity 2.0 --torque 150,80
+
+    Example: bddtorque compile arm.urdf --tip tool0 --write-spec arm.toml
+
+    Example: bddtorque compile --samples friction.csv -o friction.bdt
+    """
+    if data.samples is not None:
+        rules = {**data.rules(), **{name: chosen.pop(name) for name in ("target", "chip")}}
+        others = {**chosen, "SPEC": spec, "plan": files.plan, "write_spec": files.write_spec, "dask": dask}
         opt.refuse_flags(others, "cannot be given with --samples")
-        path = out or Path(f"{samples.stem}.bdt")
+        path = files.output or Path(f"{data.samples.stem}.bdt")
         opt.check_outputs({"-o": path})
-        _compile_data(samples, path, words or [], {**rules, **taken}, engine, as_json)
+        _compile_data(data.samples, path, data.word, {**rules, "engine": engine}, as_json)
         return
-    opt.refuse_flags({**rules, "word": words}, "can only be given with --samples")
+    opt.refuse_flags(asdict(data), "can only be given with --samples")
     if spec is None:
         raise BddTorqueError("compile needs SPEC (a name, a specification or a robot) or --samples FILE")
     check_source(spec)
-    path = out or Path(f"{Path(spec).stem}.bdt")
-    opt.check_outputs({"-o": path, "--write-spec": write_spec}, [plan])
-    how = {"engine": engine, "workers": workers, "cache": None if no_cache else "default", "plan": plan, **chosen}
+    path = files.output or Path(f"{Path(spec).stem}.bdt")
+    opt.check_outputs({"-o": path, "--write-spec": files.write_spec}, [files.plan])
+    cache = None if no_cache else "default"
+    how = {"engine": engine, "workers": workers, "cache": cache, "plan": files.plan, **chosen}
     started = time.perf_counter()
     with ShownProgress("compile", {**COMPILE, "estimating": 2.0}) as progress:
         model, report = timed_compile(spec, dask, progress, started, **how)
-        ranges, costs = _estimates(model, progress)
+        costs = _estimates(model, progress)
         model.save(path)
         report |= {"file": str(path), "file_bytes": path.stat().st_size}
         report["notes"] = _with_advice(model, report["notes"], progress)
-    if write_spec is not None:
+    if files.write_spec is not None:
         from bddtorque.spec import save_spec
 
-        save_spec(model.spec, write_spec, report["notes"])
-        report["spec_file"] = str(write_spec)
-    if not model.spec.is_torque:
-        _show_quantity(model, report, as_json)
-        return
+        save_spec(model.spec, files.write_spec, report["notes"])
+        report["spec_file"] = str(files.write_spec)
+    _show(model, report, costs, as_json)
+
+
+def _show(model: Model, report: dict[str, Any], costs: list[TargetCost], as_json: bool) -> None:
+    """Show what was compiled: summary, ranges, words if nobody wrote down what they mean, certificate, costs."""
+    ranges, spec = model.certificate.ranges, model.provenance.spec
     if as_json:
         proved = {"certificate": model.certificate.to_plain(), "ranges": [each.to_plain() for each in ranges]}
         write_json({**model.summary(), "report": report, **proved, "targets": [cost.to_plain() for cost in costs]})
         return
-    from bddtorque.cli.tables import compile_lines, cost_table, model_words, range_table, word_table
+    from bddtorque.cli.tables import compile_lines, cost_table, range_table, word_table
 
-    show(grid(compile_lines(model, report)))
-    show()
-    show(range_table(ranges))
-    show()
-    if model.spec.bare:  # nobody wrote down what the words mean
-        show(word_table(model_words(model)))
-        show()
-    show(str(model.certificate))
-    show()
-    show(cost_table(costs))
+    parts: list[Any] = [grid(compile_lines(model, report))]
+    parts += [range_table(ranges)] if ranges else []
+    parts += [word_table(model)] if spec is None or spec.bare or not ranges else []
+    for place, part in enumerate([*parts, str(model.certificate), cost_table(costs)]):
+        if place:
+            show()
+        show(part)
 
 
-def _estimates(model: Model, progress: ShownProgress) -> tuple[list[TorqueRange], list[TargetCost]]:
-    """Return the ranges of the torques and the costs by target; none for other quantities."""
-    if not model.spec.is_torque:
-        return [], []
+def _estimates(model: Model, progress: ShownProgress) -> list[TargetCost]:
+    """Return the costs by target; the ranges of torques are found on the way."""
+    from bddtorque.base.workers import step
     from bddtorque.bench.target_costs import target_costs
-    from bddtorque.work import step
 
     with step(progress, "estimating ranges and the cost of other targets"):
-        return list(model.certificate.ranges), list(target_costs(model))
+        model.certificate.ranges  # noqa: B018  # kept there
+        return target_costs(model)
 
 
 def _with_advice(model: Model, notes: list[str], progress: ShownProgress) -> list[str]:
     """Return the notes, and for a chip without a multiplier which target to take: measured, where its tools are."""
+    from bddtorque.base.workers import step
     from bddtorque.bench import emulation
-    from bddtorque.compiler.compiling import chip_notes
+    from bddtorque.compiler.model_building import chip_notes
     from bddtorque.spec.chips import chip_named
-    from bddtorque.work import step
 
     asking = chip_notes(model.spec.chip)
     if not asking or not model.spec.is_torque or emulation.missing_tools(str(model.spec.chip)):
         return notes
-    from bddtorque.export.chip_bench import compare_targets
+    from bddtorque.bench.chip_bench import compare_targets
 
     chip = chip_named(str(model.spec.chip))
     with step(progress, f"measuring tables and integers on {chip.name}"):
         said = compare_targets(model, chip)
     kept = [note for note in notes if note not in asking]
     return [*kept, f"chip '{chip.name}' has no fast multiplier; measured under emulation: {said}"]
-
-
-def _show_quantity(model: Model, report: dict[str, Any], as_json: bool) -> None:
-    """Show a compiled quantity: summary, words, certificate."""
-    if as_json:
-        write_json({**model.summary(), "report": report, "certificate": model.certificate.to_plain()})
-        return
-    from bddtorque.cli.tables import compile_lines, model_words, word_table
-
-    for shown in (grid(compile_lines(model, report)), word_table(model_words(model)), str(model.certificate)):
-        show(shown)
-        show()
 
 
 def check_source(spec: str) -> None:
@@ -176,8 +184,8 @@ def timed_compile(
     """Compile, and return the model with its report: times, cold start, blocks from the cache, memory."""
     from numba.core import event
 
+    from bddtorque.base.system import usable_processors
     from bddtorque.compiler.compiling import compile as compile_model
-    from bddtorque.work import usable_processors
 
     ready = time.perf_counter()
     with event.install_recorder("numba:compile") as recorder, opt.cluster(dask) as executor:
@@ -208,11 +216,11 @@ def _word(said: str) -> tuple[Any, ...]:
     return (int(bits), *reach) if len(reach) < 2 else (int(bits), tuple(reach))
 
 
-def _compile_data(file: Path, path: Path, words: list[str], rules: dict[str, Any], engine: str, as_json: bool) -> None:
+def _compile_data(file: Path, path: Path, words: Sequence[str], rules: dict[str, Any], as_json: bool) -> None:
     """Compile a file of samples, write it, and show what was made."""
-    from bddtorque.compiler.function_words import DEFAULT_BITS
-    from bddtorque.compiler.sample_compiling import compile_samples
-    from bddtorque.laws.samples import read_samples
+    from bddtorque.compiler.compiling import compile_samples
+    from bddtorque.compiler.function_request import DEFAULT_BITS
+    from bddtorque.words.samples import read_samples
 
     expected = "COLUMN=BITS, COLUMN=BITS:LOW:HIGH, COLUMN=BITS:REACH or COLUMN=BITS:angle, each column once"
     asked = opt.read_named(words, "--word", expected, _word)
@@ -228,14 +236,9 @@ def _compile_data(file: Path, path: Path, words: list[str], rules: dict[str, Any
             str(file),
             inputs={name: chosen[name] for name in columns[:-1]},
             output={value: chosen[value]},
-            engine=engine,
             **{name: rule for name, rule in rules.items() if rule is not None},
         )
+        costs = _estimates(model, progress)
     model.save(path)
     report = {**model.report, "file": str(path), "file_bytes": path.stat().st_size}
-    if as_json:
-        write_json({**model.summary(), "report": report, "certificate": model.certificate.to_plain()})
-        return
-    from bddtorque.cli.tables import show_function
-
-    show_function(model, report["notes"], path)
+    _show(model, report, costs, as_json)

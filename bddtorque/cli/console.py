@@ -1,4 +1,4 @@
-"""What people and programs see: tables on standard output, remarks on standard error, JSON."""
+"""Output for people and programs: tables on standard output, remarks on standard error, JSON."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import os
 import re
 import sys
 import textwrap
+from collections.abc import Iterable, Sequence
 from typing import IO, TYPE_CHECKING, Any, cast
 
 if TYPE_CHECKING:
@@ -17,6 +18,8 @@ _UNSEEN = re.compile(
     r"\x1b(?!\[[0-9;]*m)|[\x00-\x08\x0b-\x1a\x1c-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]"
 )
 _PADDING = re.compile(r" +\n")
+MIN_FOLDED = 4
+"""Columns that a folded cell is given beside cells on one line; with fewer, all are folded."""
 PIPE_WIDTH = 160
 """Columns where there is no terminal to ask: files and pipes do not wrap."""
 
@@ -41,6 +44,7 @@ def show(shown: Table | str = "", hang: int | None = None) -> None:
     """
     console = output()
     if not isinstance(shown, str):
+        _fold_all_if_narrow(shown, console.width)
         console.print(shown)
         return
     for line in shown.split("\n"):
@@ -57,6 +61,17 @@ def show(shown: Table | str = "", hang: int | None = None) -> None:
             )
         for part in parts:
             console.print(part, soft_wrap=True)
+
+
+def _fold_all_if_narrow(table: Table, width: int) -> None:
+    """Let every column fold where those on one line do not fit: rich would cut them, and digits be lost."""
+    least = 0
+    for column in table.columns:
+        lines = [line for cell in (column.header, *column.cells) for line in str(cell).split("\n")]
+        least += 2 + (max(map(len, lines)) if column.no_wrap else MIN_FOLDED)
+    if least > width:
+        for column in table.columns:
+            column.no_wrap = False
 
 
 class Shown:
@@ -79,10 +94,11 @@ class Shown:
         return getattr(self._stream, name)
 
 
-def plain_table(title: str, *columns: str) -> Table:
-    """Return an empty table that needs little width, so that a terminal of 80 columns shows it whole.
+def plain_table(title: str, columns: Sequence[str], rows: Iterable[Sequence[str]] = ()) -> Table:
+    """Return a table that needs little width, so that a terminal of 80 columns shows it whole.
 
-    A column ``>bits`` holds numbers, ``|form`` short text, both on one line; any other is folded where it is too wide.
+    A column ``>bits`` holds numbers, ``|form`` short text, both on one line; any other is folded where it is too wide,
+    such as ``<range``, which stands at the right.
     """
     from rich import box
     from rich.table import Table
@@ -90,8 +106,10 @@ def plain_table(title: str, *columns: str) -> Table:
     looks: dict[str, Any] = {"title_justify": "left", "title_style": "bold", "box": box.SIMPLE_HEAD}
     table = Table(title=title, **looks, padding=(0, 0, 0, 1), pad_edge=False)
     for name in columns:
-        short, right = name.startswith((">", "|")), name.startswith(">")
-        table.add_column(name.lstrip(">|"), justify="right" if right else "left", no_wrap=short, overflow="fold")
+        short, right = name.startswith((">", "|")), name.startswith((">", "<"))
+        table.add_column(name.lstrip("<>|"), justify="right" if right else "left", no_wrap=short, overflow="fold")
+    for row in rows:
+        table.add_row(*row)
     return table
 
 

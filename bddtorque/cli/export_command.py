@@ -2,216 +2,124 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
-
-import typer
+from typing import TYPE_CHECKING, Any
 
 from bddtorque.base.errors import BddTorqueError
-from bddtorque.base.sizes import counted
+from bddtorque.base.record import OptionRecord, option
+from bddtorque.base.shown_text import counted
 from bddtorque.cli.console import grid, show, write_json
-from bddtorque.cli.options import JsonOption, check_outputs, refuse_flags
+from bddtorque.cli.options import (
+    FileArgument,
+    JsonOption,
+    check_outputs,
+    options_of,
+    record_of,
+    refuse_flags,
+    refuse_unused,
+    takes,
+)
 from bddtorque.cli.progress import ShownProgress
+from bddtorque.export.export_options import COptions, ExportOptions, OneBitOptions, VerilogOptions
 
 if TYPE_CHECKING:
-    from bddtorque.export import Exported, ExportedOneBit, ExportedVerilog
+    from bddtorque.export.c_exporter import Exported
+    from bddtorque.export.one_bit_exporter import ExportedOneBit
+    from bddtorque.export.verilog_exporter import ExportedVerilog
     from bddtorque.model.model import Model
 
+RECORDS = [COptions, VerilogOptions, OneBitOptions]
 
+
+@dataclass(frozen=True, kw_only=True)
+class ExportFiles(OptionRecord):
+    """Where a model is written, in which languages, and with which tools."""
+
+    c: Path | None = option(None, "DIR", "Write C99 to this folder.")
+    verilog: Path | None = option(None, "DIR", "Write a circuit in Verilog to this folder: pipelined, or --one-bit.")
+    one_bit: bool = option(False, None, "Verilog: one-bit processors that run the diagrams, a test per clock.")
+    pla: Path | None = option(None, "DIR", "Write a Berkeley PLA for each table to this folder.")
+    blif: Path | None = option(None, "FILE", "Write the whole model as a netlist in BLIF.")
+    bitstream: str | None = option(None, "FPGA", "Verilog: make a bit stream too, for ice40, ecp5 or ecp5-25 (docs).")
+    cc: str | None = option(None, "COMMAND", "The compiler to measure sizes with; default: the chip's, CC or cc.")
+    force: bool = option(False, None, "Write into a folder that holds other files; these are kept.")
+
+
+@takes(chosen=options_of(*RECORDS))
 def export_command(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="A compiled model, .bdt.", show_default=False)],
-    c: Annotated[Path | None, typer.Option("--c", metavar="DIR", help="Write C99 to this folder.")] = None,
-    term: Annotated[
-        str | None,
-        typer.Option(
-            "--term", metavar="NAME", help="Only this term (as `bddtorque terms` names it): words to its word."
-        ),
-    ] = None,
-    pla: Annotated[
-        Path | None, typer.Option("--pla", metavar="DIR", help="Write a Berkeley PLA for each table to this folder.")
-    ] = None,
-    blif: Annotated[
-        Path | None, typer.Option("--blif", metavar="FILE", help="Write the whole model as a netlist in BLIF.")
-    ] = None,
-    verilog: Annotated[
-        Path | None,
-        typer.Option(
-            "--verilog", metavar="DIR", help="Write a circuit in Verilog to this folder: pipelined, or --one-bit."
-        ),
-    ] = None,
-    dsp: Annotated[
-        str | None,
-        typer.Option(
-            metavar="yes|no", help="Verilog: multiply on multipliers of the chip, or by adders; tables as planned."
-        ),
-    ] = None,
-    share: Annotated[
-        int | None,
-        typer.Option(metavar="N", help="Verilog: let products take turns on N multipliers; a state takes more clocks."),
-    ] = None,
-    bits_network: Annotated[
-        bool, typer.Option("--bits-network", help="Verilog: diagrams as multiplexers, one per node, instead of ROMs.")
-    ] = False,
-    one_bit: Annotated[
-        bool, typer.Option("--one-bit", help="Verilog: one-bit processors that run the diagrams, a test per clock.")
-    ] = False,
-    processors: Annotated[
-        int | None, typer.Option(metavar="P", help="One-bit processors that share a state, 1 to 64; default: 1.")
-    ] = None,
-    spread: Annotated[
-        str | None,
-        typer.Option(metavar="WHAT", help="What is spread over one-bit processors: bits (the default) or terms."),
-    ] = None,
-    bitstream: Annotated[
-        str | None,
-        typer.Option(metavar="FPGA", help="Verilog: make a bit stream too, for ice40, ecp5 or ecp5-25 (docs)."),
-    ] = None,
-    floats: Annotated[
-        bool, typer.Option("--floats", help="Add a function that takes and returns rad, m, N·m and N.")
-    ] = False,
-    products: Annotated[str | None, typer.Option(hidden=True)] = None,
-    form: Annotated[
-        str,
-        typer.Option(
-            metavar="NAME",
-            help="Form of the tables: chosen (the least cost within --flash), dense, folded, classes, radix64, "
-            "radix16, radix4, edge_valued, multi_terminal or bits; ifs: code in their place, a branch per node.",
-        ),
-    ] = "chosen",
-    flash: Annotated[
-        str | None,
-        typer.Option(metavar="SIZE", help="Flash that tables and code may take (16 kB, ...); default: as compiled."),
-    ] = None,
-    memory: Annotated[str | None, typer.Option(hidden=True)] = None,
-    name: Annotated[
-        str | None, typer.Option(metavar="NAME", help="Name of functions and files; default: the robot's.")
-    ] = None,
-    chip: Annotated[
-        str | None,
-        typer.Option(
-            metavar="NAME", help="Write what is cheapest on this chip: cortex-m0, cortex-m4, rv32imc, avr, ... (docs)."
-        ),
-    ] = None,
-    io: Annotated[int, typer.Option("--io", metavar="BITS", help="Pass words as int16_t or int32_t: 16 or 32.")] = 32,
-    package: Annotated[
-        str | None, typer.Option(metavar="NAME", help="Write a library instead: arduino, platformio, cmake or zephyr.")
-    ] = None,
-    vectors: Annotated[
-        int | None,
-        typer.Option(metavar="N", help="States of the self-test; by default 256 for C, 1,000 for Verilog."),
-    ] = None,
-    cc: Annotated[
-        str | None,
-        typer.Option(
-            "--cc",
-            metavar="COMMAND",
-            help="The compiler to measure sizes with; default: the chip's, CC or cc.",
-        ),
-    ] = None,
-    force: Annotated[
-        bool, typer.Option("--force", help="Write into a folder that holds other files; these are kept.")
-    ] = False,
-    as_json: JsonOption = False,
+    file: FileArgument, files: ExportFiles, as_json: JsonOption = False, *, chosen: dict[str, Any]
 ) -> None:
     """Write a compiled model as C99, Verilog or logic.
 
     C99 has integers (or IEEE floats), const tables, no heap, no libm, and a self-test. Verilog is a pipelined circuit,
     or one-bit processors, with a test bench. Logic is its tables as PLAs, or all of it as a netlist of multiplexers and
     adders in BLIF.
+
+    Example: bddtorque export planar2r.bdt --c planar2r_c
+
+    Example: bddtorque export planar2r.bdt --c planar2r_c --floats --flash '32 kB'
+
+    Example: bddtorque export planar2r.bdt --pla planar2r_pla --blif planar2r.blif
     """
-    if c is None and pla is None and blif is None and verilog is None:
+    if files.c is None and files.pla is None and files.blif is None and files.verilog is None:
         raise BddTorqueError(
             "export needs --c DIR, --verilog DIR, --pla DIR or --blif FILE: where to write code, tables or a netlist"
         )
-    circuit = {"dsp": dsp, "share": share, "bits_network": bits_network or None}
-    cores = {"processors": processors, "spread": spread}
-    if verilog is None:
-        other = {**circuit, "bitstream": bitstream, "one_bit": one_bit or None}
-        refuse_flags(other, "can only be given with --verilog DIR")
-    if one_bit:
-        refuse_flags(circuit, "cannot be given with --one-bit, which multiplies by diagrams")
-    else:
-        refuse_flags(cores, "can only be given with --verilog DIR --one-bit")
-    if dsp not in (None, "yes", "no"):
-        raise BddTorqueError(f"--dsp must be yes or no, got {dsp!r:.40}")
-    if c is not None and verilog is not None and c.resolve() == verilog.resolve():
-        raise BddTorqueError(f"--c and --verilog both name {c}: choose another folder for one of them")
-    if c is None and term is not None and not one_bit:
-        raise BddTorqueError(
-            "--term is for C, as tables and netlists are of the whole model: give --c DIR, or --verilog DIR --one-bit"
-        )
-    if products is not None:
-        raise BddTorqueError(
-            "export has no option --products any more: set products = ... in the spec, or compile with --products"
-        )
-    if memory is not None:
-        raise BddTorqueError("export has no option --memory any more: --flash says what tables and code may take")
-    check_outputs({"--blif": blif}, [file])
-    from bddtorque.export import export_c
+    if files.verilog is None:
+        given = {"one_bit": files.one_bit or None, "bitstream": files.bitstream}
+        refuse_flags(given, "can only be given with --verilog DIR")
+    if files.c is None:
+        refuse_flags({"cc": files.cc}, "can only be given with --c DIR")
+    circuit: type[OneBitOptions | VerilogOptions] = OneBitOptions if files.one_bit else VerilogOptions
+    asked: list[type[ExportOptions]] = [
+        record for record, folder in ((COptions, files.c), (circuit, files.verilog)) if folder is not None
+    ]
+    refuse_unused(chosen, asked, RECORDS)
+    options = {record: asdict(record_of(record, chosen)) for record in asked}
+    if files.c is not None and files.verilog is not None and files.c.resolve() == files.verilog.resolve():
+        raise BddTorqueError(f"--c and --verilog both name {files.c}: choose another folder for one of them")
+    check_outputs({"--blif": files.blif}, [file])
+    from bddtorque.export.c_exporter import export_c
     from bddtorque.model.model import load
 
     model = load(file)
-    states = {} if vectors is None else {"vectors": vectors}
     with ShownProgress(f"export {model.name} to logic"):
-        logic = _export_logic(model, pla, blif, force)
-        if verilog is not None:
-            chosen: dict[str, Any] = {"name": name, "force": force, **states}
-            if one_bit:
-                chosen |= {"term": term, **{key: value for key, value in cores.items() if value is not None}}
-            else:
-                chosen |= circuit | {"dsp": None if dsp is None else dsp == "yes", "bits_network": bits_network}
-            logic |= _export_circuit(model, verilog, bitstream, as_json, one_bit, **chosen)
-    if c is None:
+        written = _export_logic(model, files)
+        if files.verilog is not None:
+            written |= _export_circuit(model, files.verilog, files, as_json, options[circuit])
+    lines = []
+    if files.c is not None:
+        with ShownProgress(f"export {model.name} to C"):
+            exported = export_c(model, files.c, force=files.force, compiler=files.cc, **options[COptions])
+        bound = exported.bound if chosen["term"] else list(model.certificate.bounds)
+        lines = export_lines(model, exported)
         if as_json:
-            write_json({"file": str(file), **logic})
-        else:
-            show(grid([*logic.items()]))
-        return
-    with ShownProgress(f"export {model.name} to C"):
-        exported = export_c(
-            model,
-            c,
-            name=name,
-            term=term,
-            form=form,
-            flash=flash,
-            floats=floats,
-            **states,
-            force=force,
-            compiler=cc,
-            chip=chip,
-            io=io,
-            package=package,
-        )
+            written |= {**exported.to_plain(), "bound": bound}
     if as_json:
-        write_json(
-            {
-                "file": str(file),
-                **logic,
-                **exported.to_plain(),
-                "bound": list(model.certificate.bounds) if term is None else exported.bound,
-            }
-        )
-        return
-    show(grid([*export_lines(model, exported), *logic.items()]))
+        write_json({"file": str(file), **written})
+    else:
+        show(grid([*lines, *written.items()]))
 
 
 def _export_circuit(
-    model: Model, folder: Path, bitstream: str | None, as_json: bool, one_bit: bool, **options: Any
+    model: Model, folder: Path, files: ExportFiles, as_json: bool, options: dict[str, Any]
 ) -> dict[str, Any]:
     """Write a circuit, and a bit stream where one is asked for, and return what was written."""
-    from bddtorque.bench.fpga_tools import build, device_named, missing_tools
-    from bddtorque.export import export_one_bit, export_verilog
+    from bddtorque.export.fpga_tools import build, device_named, missing_tools
+    from bddtorque.export.one_bit_exporter import export_one_bit
+    from bddtorque.export.verilog_exporter import export_verilog
 
-    device = None if bitstream is None else device_named(bitstream)
+    device = None if files.bitstream is None else device_named(files.bitstream)
     if device is not None and (lacking := missing_tools(device, bitstream=True)):
         raise BddTorqueError(lacking)
     made: ExportedVerilog | ExportedOneBit
-    if one_bit:
-        made = cores = export_one_bit(model, folder, fpga=bitstream, **options)
+    if files.one_bit:
+        made = cores = export_one_bit(model, folder, fpga=files.bitstream, force=files.force, **options)
         lines, top, sources = _core_lines(cores), cores.name, [*cores.sources]
     else:
-        made = circuit = export_verilog(model, folder, **options)
+        made = circuit = export_verilog(model, folder, force=files.force, **options)
         lines, top = _circuit_lines(circuit), f"{circuit.name}_serial"
         sources = [*circuit.sources_for(device.family if device else ""), f"{top}.v"]
     written: dict[str, Any] = {"verilog": made.to_plain()}
@@ -248,51 +156,42 @@ def _core_lines(made: ExportedOneBit) -> dict[str, str]:
     }
 
 
-def _export_logic(model: Model, pla: Path | None, blif: Path | None, force: bool) -> dict[str, Any]:
+def _export_logic(model: Model, files: ExportFiles) -> dict[str, Any]:
     """Write tables and netlist where they are asked for, and return what was written."""
-    from bddtorque.export import export_blif, export_pla
+    from bddtorque.export.logic import export_blif, export_pla
 
     written: dict[str, Any] = {}
-    if pla is not None:
-        written["pla"] = f"{counted(len(export_pla(model, pla, force)), 'tables')} in {pla}"
-    if blif is not None:
-        written["blif"] = f"{blif}, {counted(export_blif(model, blif), 'bytes')}"
+    if files.pla is not None:
+        written["pla"] = f"{counted(len(export_pla(model, files.pla, files.force)), 'tables')} in {files.pla}"
+    if files.blif is not None:
+        written["blif"] = f"{files.blif}, {counted(export_blif(model, files.blif), 'bytes')}"
     return written
 
 
 def export_lines(model: Model, exported: Exported) -> list[tuple[str, str]]:
     """Return the summary of an export, name by name."""
-    from collections import Counter
-
-    taken = Counter(exported.forms.values())
-    listed = [f"{count} {form.replace('_', '-')}" for form, count in taken.items()]
-    floats = model.plan.target == "float"
+    listed = [f"{count} {form.replace('_', '-')}" for form, count in Counter(exported.forms.values()).items()]
+    floats = model.plan.in_floats
     if floats:
         listed.insert(0, "sines" if exported.table_bytes else "none, sines by a polynomial")
     constant = f"the same operations for every state{' in range' * floats}"
     forms = ", ".join(listed) or "none"
     constant = constant if exported.constant else "walks end sooner for some states"
-    joints = f", {counted(model.robot.degrees_of_freedom, 'joints')}" if model.source.kind == "robot" else ""
-    lines = [
-        (model.source.kind, f"{model.name}{joints}"),
+    robot, measured = model.provenance.robot, exported.measured
+    joints = "" if robot is None else f", {counted(robot.degrees_of_freedom, 'joints')}"
+    if isinstance(measured, str):
+        sizes = [("measured", f"nothing: {measured}")]
+    else:
+        stack = "unknown to this compiler" if measured.stack is None else f"{measured.stack:,} bytes"
+        sizes = [("ROM", f"{measured.rom:,} bytes"), ("RAM", f"{measured.ram:,} bytes")]
+        sizes += [("stack", stack), ("measured", measured.compiler)]
+    return [
+        (model.provenance.kind, f"{model.provenance.title}{joints}"),
         ("chip", f"{exported.chip}{'; ' * bool(exported.note)}{exported.note}"),
         ("function", exported.function),
         ("tables", f"{exported.table_bytes:,} bytes: {forms}; {constant}"),
         ("bound", f"{exported.bound:.4f} units of the last bit at most"),
-    ]
-    measured = exported.measured
-    if isinstance(measured, str):
-        lines.append(("measured", f"nothing: {measured}"))
-    else:
-        stack = "unknown to this compiler" if measured.stack is None else f"{measured.stack:,} bytes"
-        lines += [
-            ("ROM", f"{measured.rom:,} bytes"),
-            ("RAM", f"{measured.ram:,} bytes"),
-            ("stack", stack),
-            ("measured", measured.compiler),
-        ]
-    return [
-        *lines,
+        *sizes,
         ("files", ", ".join(exported.files)),
         ("folder", f"{exported.directory}{'; `make check` in it tries it' * ('Makefile' in exported.files)}"),
     ]

@@ -1,21 +1,25 @@
-"""What ``--help`` shows: plain text that fits 80 columns, the options people use daily first, all with ``--help-all``.
+"""The text of ``--help``, which fits 80 columns, and what is said of a command line that cannot be read.
 
-Options that many commands take stand in groups (`option_table` in options.py). ``--help`` shows a command's own options
+Options that many commands take stand in groups (`CHOICES` in options.py). ``--help`` shows a command's own options
 and, of the groups, only those in `DAILY`; it says what else ``--help-all`` lists.
 """
 
 from __future__ import annotations
 
+import errno
 import inspect
 import os
+import re
 import shutil
 import sys
 import textwrap
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Sequence
 from typing import Annotated, Any
 
 import typer
 from typer.core import TyperCommand, TyperGroup
+
+from bddtorque.base.errors import nearest, unknown
 
 DAILY = {"bits", "target", "chip", "quantity", "velocity", "acceleration", "torque"}
 """Options of the shared groups that ``--help`` shows too."""
@@ -26,6 +30,8 @@ RANGE = (
 ALL = "help_all"
 """Where a context keeps that everything is to be shown."""
 NARROWEST, WIDEST, INDENT, GAP = 60, 100, 2, 2
+UNREADABLE = re.compile(r"\b(?:path|file|directory) '(.*)' is not readable", re.IGNORECASE)
+EXTRA = re.compile(r"unexpected extra arguments?(?:\(s\))? \((.*)\)")
 
 
 def _show_all(context: typer.Context, wanted: bool) -> None:
@@ -52,13 +58,19 @@ class PlainHelpGroup(TyperGroup):
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
         """Write the help of the whole application."""
-        rows = [(name, command.get_short_help_str(300)) for name, command in self.commands.items()]
+        rows = [(name, self.help_line(ctx, name)) for name in self.list_commands(ctx)]
         lines = [f"Usage: {ctx.command_path} COMMAND ...", "", *_paragraphs(self.help), "", _heading("Commands")]
         lines += [*_columns(rows), "", _heading("Options"), *_columns(_rows(self.get_params(ctx), ctx))]
         formatter.write("\n".join([*lines, "", *_paragraphs(self.epilog)]) + "\n")
 
+    def help_line(self, ctx: Any, name: str) -> str:
+        """Return what a command does, in a line."""
+        command = self.get_command(ctx, name)
+        return "" if command is None else command.get_short_help_str(300)
+
 
 def _command_lines(command: Any, ctx: Any) -> Iterator[str]:
+    about, start, examples = (command.help or "").partition("Example:")
     parameters = command.get_params(ctx)
     arguments = [each for each in parameters if each.param_type_name == "argument"]
     groups: dict[str, list[Any]] = {}
@@ -70,7 +82,7 @@ def _command_lines(command: Any, ctx: Any) -> Iterator[str]:
     usage = [each.metavar if each.required else f"[{each.metavar}]" for each in arguments]
     yield " ".join(["Usage:", ctx.command_path, *usage, "[options]"])
     yield ""
-    yield from _paragraphs(command.help)
+    yield from _paragraphs(about)
     if arguments:
         yield ""
         yield from _columns([(each.metavar, each.help or "") for each in arguments])
@@ -87,7 +99,7 @@ def _command_lines(command: Any, ctx: Any) -> Iterator[str]:
         yield ""
         yield from _paragraphs(f"--help-all shows every option; more for: {', '.join(left)}.")
     yield ""
-    yield from _paragraphs(command.epilog)
+    yield from _paragraphs(start + examples)
 
 
 def _daily(group: str, options: list[Any]) -> list[Any]:
@@ -149,3 +161,50 @@ def _heading(text: str) -> str:
 def _styled(text: str, code: int) -> str:
     """Return text in bold or colour; what prints it takes that away where no terminal shows it."""
     return f"\x1b[{code}m{text}\x1b[0m" if sys.stdout.isatty() and not os.environ.get("NO_COLOR") else text
+
+
+def usage_message(problem: Any, arguments: Sequence[str], commands: Collection[str]) -> str:
+    """Return one line about a usage error of click, from its kind: what is wrong, what was expected, what was found."""
+    message, parameter = str(problem.format_message()).rstrip("."), getattr(problem, "param", None)
+    kind = type(problem).__name__
+    if kind == "NoSuchOption":
+        name = problem.option_name
+        known = [flag for each in problem.ctx.command.get_params(problem.ctx) for flag in each.opts]
+        return f"unknown option '{name:.60}'{nearest(name, known)}"
+    if kind == "MissingParameter" and parameter is not None:
+        return f"{parameter.metavar or parameter.opts[0]} is missing"
+    if kind == "BadOptionUsage" and "requires an argument" in message:
+        return f"{problem.option_name} needs a value"
+    if kind == "BadParameter" and parameter is not None and (expected := _expected(message)):
+        found = _value(parameter.opts, arguments)
+        return f"{_flag(parameter)} must be {expected}" + ("" if found is None else f", got {found!r:.60}")
+    if unread := UNREADABLE.search(message):  # in the words of `read_whole`
+        return f"{unread[1]:.200}: cannot be read: {os.strerror(errno.EACCES)}"
+    if given := re.match(r"No such command '(.*?)'", message):
+        return unknown("command", given[1], commands)
+    if extra := EXTRA.search(message):
+        return f"unexpected argument '{extra[1].split()[0]:.60}'"
+    return message
+
+
+def _flag(parameter: Any) -> str:
+    """Return the name by which a user knows a parameter."""
+    return str(max(parameter.opts, key=len)) if parameter.param_type_name == "option" else str(parameter.metavar)
+
+
+def _expected(message: str) -> str:
+    """Return what a value must be, from what click or pydantic say of it; nothing where they say something else."""
+    if found := re.search(r"is not one of ('.*')", message):
+        return " or ".join(found[1].rsplit(", ", 1))
+    if re.search(r"valid integer", message):
+        return "an integer"
+    return "a number" if re.search(r"valid (number|float)", message) else ""
+
+
+def _value(flags: Sequence[str], arguments: Sequence[str]) -> str | None:
+    """Return what follows a flag on the command line."""
+    for argument, following in zip(arguments, [*arguments[1:], ""], strict=True):
+        flag, equals, value = argument.partition("=")
+        if flag in flags:
+            return value if equals else following
+    return None

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from bddtorque.base.errors import BddTorqueError
 from bddtorque.cli.console import grid, show, write_json
-from bddtorque.cli.options import JsonOption
+from bddtorque.cli.options import FileArgument, JsonOption
+
+if TYPE_CHECKING:
+    from bddtorque.model.model import Model
 
 
 def info_command(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="A compiled model, .bdt.", show_default=False)],
+    file: FileArgument,
     levels: Annotated[bool, typer.Option("--levels", help="Show the nodes of every level and the rails.")] = False,
     memory: Annotated[
         str | None,
@@ -29,19 +30,21 @@ def info_command(
     ] = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Show a compiled model: summary, words, certificate, and its blocks one by one."""
+    """Show a compiled model: summary, words, certificate, and its blocks one by one.
+
+    Example: bddtorque info planar2r.bdt --levels
+    """
     from rich.filesize import decimal
 
-    from bddtorque.base.sizes import parse_size
+    from bddtorque.base.measures import parse_size
     from bddtorque.cli import tables as say
+    from bddtorque.model.applicability import require
     from bddtorque.model.model import load
-    from bddtorque.model.source import FunctionSource
     from bddtorque.robots.robot_data import robot_to_plain
 
     model = load(file)
     if robot:
-        if isinstance(model.source, FunctionSource):
-            raise BddTorqueError(f"--robot: {file} holds a function, not a robot")
+        require(model, "parameters of the robot", str(file))
         plain = robot_to_plain(model.robot)
         if as_json:
             write_json({"file": str(file), "robot": plain})
@@ -50,20 +53,11 @@ def info_command(
         return
     known = {"file": str(file), "file_bytes": file.stat().st_size, **model.summary()}
     known["diagram_digest"] = model.diagram_digest
-    if isinstance(model.source, FunctionSource):
-        if as_json:
-            plain = model.source.to_plain()["function"]
-            words = {"inputs": plain["inputs"], "output": plain["output"]}
-            write_json({**known, "words": words, "rules": model.rules, "certificate": model.certificate.to_plain()})
-        else:
-            say.show_function(model, [], file)
-        return
     budget = None if memory is None else parse_size(memory, "--memory")
     choices = say.chosen_forms(model, budget)
     constant, why = say.constant_sequence(model, choices)
     blocks = say.block_figures(model)
     ranges = model.certificate.ranges
-    words = {"words": model.arrays.to_plain()} if model.named_arrays else {"formats": model.formats.to_plain()}
     if as_json:
         write_json(
             {
@@ -71,9 +65,8 @@ def info_command(
                 **({"ranges": [each.to_plain() for each in ranges]} if ranges else {}),
                 "constant_sequence": {"constant": constant, "why": why},
                 "chosen_forms": say.choice_figures(choices),
-                "robot": robot_to_plain(model.robot),
-                "spec": model.spec.to_plain(),
-                **words,
+                **_origin(model),
+                "words": model.formats.to_plain(),
                 "certificate": model.certificate.to_plain(),
                 "block_list": blocks,
             }
@@ -94,11 +87,21 @@ def info_command(
     if levels and blocks:
         parts.append(say.level_table(blocks))
     # what people look for comes last: it stays on the screen
-    parts += [say.word_table(say.model_words(model)), str(model.certificate)]
+    parts += [say.word_table(model), str(model.certificate)]
     parts += [say.range_table(ranges)] if ranges else []
     for part in parts:
         show()
         show(part)
+
+
+def _origin(model: Model) -> dict[str, Any]:
+    """Return where a model comes from: a robot and its spec, or the rules of a function."""
+    from bddtorque.robots.robot_data import robot_to_plain
+
+    known = model.provenance
+    if known.robot is None or known.spec is None:
+        return {"rules": known.rules}
+    return {"robot": robot_to_plain(known.robot), "spec": known.spec.to_plain()}
 
 
 def _robot_lines(plain: dict[str, Any], margin: str = "") -> list[str]:

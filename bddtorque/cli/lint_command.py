@@ -16,7 +16,7 @@ READERS = (
 )  # fmt: skip
 
 
-@opt.takes(chosen={name: option for name, option in opt.CHOICES.items() if name in READERS})
+@opt.takes(chosen=opt.CHOICES.only(READERS))
 def lint_command(
     robot: Annotated[
         str,
@@ -35,6 +35,10 @@ def lint_command(
     """Find numbers of a robot that look wrong or unintended: inertias, units, limits, dust.
 
     Exit code 1 if anything is found.
+
+    Example: bddtorque lint arm.urdf
+
+    Example: bddtorque lint arm.xml --tip hand --json
     """
     from bddtorque.dynamics.robot_lint import lint, summary
 
@@ -57,7 +61,7 @@ def lint_command(
 
 def _write_fixed(robot: str, xacro_args: dict[str, str] | None, fix: Path) -> list[str]:
     """Write a robot with physical inertias; return the links that were changed."""
-    from bddtorque.base.writing import write_whole
+    from bddtorque.base.files import write_whole
     from bddtorque.dynamics.inertia_fix import with_physical_inertias
 
     data, changed = with_physical_inertias(robot, xacro_args)

@@ -1,33 +1,41 @@
-"""Options that several commands take, how their text is read, and files that commands write.
+"""Options that several commands take, and files that commands write.
 
-A command marked with `takes(chosen=CHOICES)` takes every option that says what to compile, read and ready for
-`Spec.with_options`, as its argument `chosen`.
+Options are made from the fields of records: those that say what to compile from `Spec`, by commands marked with
+`takes(chosen=CHOICES)`, as their argument `chosen`, read and ready for `Spec.with_options`; others from an
+`OptionRecord` that is an argument of a command.
 """
 
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from inspect import Parameter, signature
+from dataclasses import dataclass, fields
+from functools import cached_property
+from inspect import Parameter, Signature, signature
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, TypeVar, get_args, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar, get_args, get_origin, get_type_hints
 
 import typer
+from typer.models import OptionInfo
 
-from bddtorque.base.errors import BddTorqueError
-from bddtorque.base.overwriting import will_write
-from bddtorque.base.plain import decimal
-from bddtorque.base.reading import opened
-from bddtorque.base.writing import check_writable
+from bddtorque.base.errors import BddTorqueError, refusals_about
+from bddtorque.base.files import check_writable, opened, will_write
+from bddtorque.base.record import OptionRecord
+from bddtorque.cli.help_text import HelpAllOption
 
 if TYPE_CHECKING:
+    from bddtorque.base.cluster import ClusterExecutor
     from bddtorque.cli.progress import ShownProgress
     from bddtorque.model.model import Model
-    from bddtorque.work.cluster import ClusterExecutor
 
 Value = TypeVar("Value")
+Options = TypeVar("Options", bound=OptionRecord)
 
+FileArgument = Annotated[Path, typer.Argument(metavar="FILE", help="A compiled model, .bdt.", show_default=False)]
+SourceArgument = Annotated[
+    str, typer.Argument(metavar="FILE|SPEC", show_default=False, help="A .bdt file, or what `compile` takes.")
+]
 EngineOption = Annotated[str, typer.Option(metavar="NAME", help="Decision-diagram engine: auto, cudd or autoref.")]
 WorkersOption = Annotated[int | None, typer.Option(metavar="N", help="Number of processes; default: all processors.")]
 DaskOption = Annotated[
@@ -42,138 +50,214 @@ PANEL = "What to compile (overrides the specification)"
 ROBOT_PANEL = "The robot (overrides the specification)"
 
 
-def option_table(panel: str, *rows: Any) -> dict[str, Any]:
-    """Return options as a command takes them, by name, from rows of name, type, metavar, help and more flags."""
-    return {
-        name: Annotated[
-            kind | None,
-            typer.Option(
-                f"--{name.replace('_', '-')}",
-                *flags,
-                metavar=metavar,
-                rich_help_panel=panel,
-                help=text,
-                autocompletion=_completion(name) if metavar == "NAME" else None,
-            ),
-        ]
-        for name, kind, metavar, text, *flags in rows
-    }
+@dataclass(frozen=True)
+class OptionTable:
+    """Options that a command takes besides its own. They are made when the command is: records take long to import."""
+
+    make: Callable[[], dict[str, Any]]
+
+    @cached_property
+    def options(self) -> dict[str, Any]:
+        """The options by name, each as the annotation of a parameter."""
+        return self.make()
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.options)
+
+    def only(self, names: Collection[str]) -> OptionTable:
+        """Return the table of some of the options."""
+        return OptionTable(lambda: {name: option for name, option in self.options.items() if name in names})
+
+    def without(self, *names: str) -> OptionTable:
+        """Return the table of all other options."""
+        return OptionTable(lambda: {name: option for name, option in self.options.items() if name not in names})
 
 
-def _completion(name: str) -> Callable[[str], list[str]]:
+def _option(name: str, kind: Any, panel: str, flags: Sequence[str] = (), **more: Any) -> Any:
+    declared = flags or (f"--{name.replace('_', '-')}",)
+    return Annotated[kind | None, typer.Option(*declared, rich_help_panel=panel, **more)]
+
+
+def _spec_options() -> dict[str, Any]:
+    """Return the options that say what to compile, from the fields of `Spec`."""
+    from bddtorque.spec.spec import shell_options
+
+    made = {}
+    for name, (option, known) in sorted(shell_options().items(), key=lambda item: item[1][0].of_robot):
+        listed = f": {' or '.join(filter(None, (', '.join(known[:-1]), known[-1])))}." if known else ""
+        made[name] = _option(
+            name,
+            bool if option.metavar is None else list[str] if option.repeats else str,
+            ROBOT_PANEL if option.of_robot else PANEL,
+            (f"--{name.replace('_', '-')}", *option.flags)[:: -1 if option.repeats else 1],
+            metavar=option.metavar,
+            help=f"{option.help}{listed}",
+            autocompletion=_completion(known) if known else None,
+        )
+    return made
+
+
+def _completion(known: Sequence[str]) -> Callable[[str], list[str]]:
     """Return what gives the values of an option that begin with what the user has typed so far."""
-
-    def values(incomplete: str) -> list[str]:
-        from bddtorque.spec.chips import chips
-        from bddtorque.spec.compile_options import CompileOptions
-
-        hint = get_type_hints(CompileOptions)[name]
-        known = chips() if name == "chip" else [value for part in get_args(hint) for value in get_args(part)]
-        return [value for value in known if value.startswith(incomplete)]
-
-    return values
+    return lambda incomplete: [value for value in known if value.startswith(incomplete)]
 
 
-_TORQUE = "Torque range (N·m, N): auto (what the robot can need), limits (its effort limits), or RANGE."
-_INPUTS = (
-    "Input word length: 12, 12,10 (one per joint), or position=14 (repeat for velocity=, acceleration=). "
-    "Same as --bits if omitted."
-)
-_LOCK = "URDF: lock a joint at a position in rad or m (may be repeated), or others: all not on the way to --tip."
-_PAYLOAD = "A point mass (kg) at the tip, and its place (m) in the tip frame."
-
-CHOICES = {
-    **option_table(
-        PANEL,
-        ("quantity", str, "NAME", "torque, gravity, bias, mass_matrix, kinematics, jacobian or law."),
-        ("gains", list[str], "NAME=GAIN", "kp= (1/s²) and kv= (1/s), each one or one per joint; for --quantity law."),
-        ("bits", str, "BITS", "Torque word length: 12, or one per joint such as 12,10."),
-        ("input_bits", list[str], "BITS", _INPUTS),
-        ("accuracy", str, "GOAL", "faithful (below one unit of the last bit), paper, or a number of units above 0.5."),
-        ("block_bits", int, "N", "Largest number of input bits of one table."),
-        ("products", str, "WAY", "How tables multiply two words: auto, blocks, squares or partial."),
-        ("memory", str, "SIZE", "Memory budget, such as 2GiB or 500MB."),
-        ("source", str, "NAME", "Form of the dynamics: auto, terms or recursive."),
-        ("target", str, "NAME", "Arithmetic: tables, integer or float."),
-        ("precision", str, "NAME", "auto, single or double, for --target float."),
-        ("chip", str, "NAME", "Processor to plan for, such as cortex-m0 or avr, for --target integer."),
-        ("flash", str, "SIZE", "Flash that exported C may take, tables and code, such as 16kB."),
-        ("position", str, "RANGE", "Position range (rad, m).", "--q-max"),
-        ("velocity", str, "RANGE", "Velocity range (rad/s, m/s).", "--qd-max"),
-        ("acceleration", str, "RANGE", "Acceleration range (rad/s², m/s²).", "--qdd-max"),
-        ("torque", str, "RANGE", _TORQUE, "--tau-max"),
-    ),
-    **option_table(
-        ROBOT_PANEL,
-        ("base", str, "LINK", "URDF, MJCF: the link that is fixed."),
-        ("tip", str, "LINK", "URDF, MJCF: the last link of a chain; all joints move without it."),
-        ("frame", str, "LINK", "The link that is the tip: for its pose and Jacobian, and to carry a payload."),
-        ("lock", list[str], "JOINT=POSITION", _LOCK),
-        ("gravity", str, "X,Y,Z", "Gravity in base axes (m/s²), such as 0,0,-9.81."),
-        ("payload", str, "MASS[,X,Y,Z]", _PAYLOAD),
-        ("snap", float, "X", "URDF: round rotations that are this close to exact ones."),
-        ("ignore_friction", bool, None, "URDF: ignore friction and damping (<dynamics>)."),
-        ("allow_massless", bool, None, "URDF: accept moving links without mass."),
-        ("allow_unphysical", bool, None, "URDF: accept inertias that no real body can have."),
-        ("xacro_args", list[str], "NAME=VALUE", "xacro: the value of an argument (may be repeated).", "--xacro-arg"),
-    ),
-}
-TORQUE_CHOICES = {
-    name: option
-    for name, option in CHOICES.items()
-    if name not in ("quantity", "gains", "target", "precision", "chip", "flash")
-}
-"""What commands take that are about torques, whatever computes them."""
-_RANGES = ("position", "velocity", "acceleration", "torque")
+CHOICES = OptionTable(_spec_options)
+TORQUE_CHOICES = CHOICES.without("quantity", "gains", "target", "precision", "chip", "flash")
+"""Options of commands that are about torques, whatever computes them."""
 
 
-def takes(**tables: dict[str, Any]) -> Callable[[Callable[..., None]], Callable[..., None]]:
+def options_of(*records: type[OptionRecord]) -> OptionTable:
+    """Return the option of each field, for `takes`; the first record that has it says how it is shown."""
+
+    def make() -> dict[str, Any]:
+        options: dict[str, Any] = {}
+        for record in records:
+            options = {**options, **_fields(record), **options}
+        return options
+
+    return OptionTable(make)
+
+
+def _fields(record: type[OptionRecord]) -> dict[str, Any]:
+    """Return the options of a record: type, metavar and help stand there, and nowhere else."""
+    hints, options = get_type_hints(record), {}
+    for field in (each for each in fields(record) if each.metadata):
+        kind, metavar = hints[field.name], field.metadata["metavar"]
+        declared = (*field.metadata["flags"],) or (f"--{field.name.replace('_', '-')}",)
+        shown = typer.Option(*declared, metavar=metavar, help=field.metadata["help"], rich_help_panel=record.panel)
+        options[field.name] = Annotated[_kind(kind, metavar) | None, shown]
+    return options
+
+
+def _kind(hint: Any, metavar: str | None) -> Any:
+    """Return what the command line reads a field as: a number, a flag, text, or many texts."""
+    if get_origin(hint) in (Literal, tuple):
+        return str if get_origin(hint) is Literal else list[str]
+    kinds = [kind for kind in get_args(hint) or (hint,) if kind is not type(None)]
+    return str if len(kinds) > 1 or (metavar and kinds[0] is bool) else kinds[0]
+
+
+def record_of(record: type[Options], chosen: dict[str, Any]) -> Options:
+    """Return a record from the options that were given and that it has."""
+    hints, given = get_type_hints(record), {}
+    for field in fields(record):
+        value = chosen.get(field.name)
+        if hints[field.name] == bool | None and isinstance(value, str):
+            value = _yes(field.name, value)
+        if value is not None:
+            given[field.name] = tuple(value) if isinstance(value, list) else value
+    return record(**given)
+
+
+def _yes(name: str, text: str) -> bool:
+    if text not in ("yes", "no"):
+        raise BddTorqueError(f"{name} must be yes or no, got {text!r:.40}", option=name)
+    return text == "yes"
+
+
+def refuse_unused(
+    chosen: dict[str, Any], asked: Sequence[type[OptionRecord]], known: Sequence[type[OptionRecord]]
+) -> None:
+    """Refuse options that are given and that no record has which is asked for; say which ones have it."""
+    for name, value in chosen.items():
+        owners = [record for record in known if any(field.name == name for field in fields(record))]
+        if value is not None and owners and not set(owners) & set(asked):
+            places = " or ".join(record.asked_by for record in owners)
+            raise BddTorqueError(f"--{name.replace('_', '-')} can only be given with {places}")
+
+
+def takes(**tables: OptionTable) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """Give a command all options of tables but those that it has itself; what they say becomes an argument each."""
 
-    def with_options(command: Callable[..., None]) -> Callable[..., None]:
-        own = signature(command, eval_str=True)
-        names = {table: [name for name in options if name not in own.parameters] for table, options in tables.items()}
-        parameters = [
-            each.replace(kind=Parameter.KEYWORD_ONLY) for each in own.parameters.values() if each.name not in tables
-        ] + [
-            Parameter(name, Parameter.KEYWORD_ONLY, default=None, annotation=tables[table][name])
-            for table in tables
-            for name in names[table]
-        ]
+    def with_tables(command: Callable[..., None]) -> Callable[..., None]:
+        command.option_tables = tables  # type: ignore[attr-defined]
+        return command
 
-        @functools.wraps(command)
-        def run(**given: Any) -> None:
-            read = {table: read_choices({name: given.pop(name) for name in names[table]}) for table in tables}
-            command(**given, **read)
+    return with_tables
 
-        # the command line is made from these two
-        run.__signature__ = own.replace(parameters=parameters)  # type: ignore[attr-defined]
-        run.__annotations__ = {each.name: each.annotation for each in parameters}
-        return run
 
-    return with_options
+def ready_command(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a command as typer takes it: with the options of its tables, and with messages that name the user's flags.
+
+    An argument that is an `OptionRecord` is made from an option per field. The command takes ``--help-all`` too.
+    """
+    own = signature(command, eval_str=True).parameters
+    tables: dict[str, OptionTable] = getattr(command, "option_tables", {})
+    records = {
+        name: each.annotation
+        for name, each in own.items()
+        if isinstance(each.annotation, type) and issubclass(each.annotation, OptionRecord)
+    }
+    parameters: list[Parameter] = []
+    for name, each in own.items():
+        if name in records:
+            defaults = {field.name: None if field.default == () else field.default for field in fields(each.annotation)}
+            parameters += [_parameter(*row, defaults[row[0]]) for row in _fields(each.annotation).items()]
+        elif name not in tables:
+            parameters.append(each.replace(kind=Parameter.KEYWORD_ONLY))
+    known = {each.name for each in parameters}
+    names = {table: [name for name in options if name not in known] for table, options in tables.items()}
+    parameters += [_parameter(name, tables[table].options[name]) for table in tables for name in names[table]]
+    flags = {each.name: flag for each in parameters if (flag := _flag(each))}
+
+    @functools.wraps(command)
+    def run(help_all: bool, **given: Any) -> Any:
+        values = dict(given)
+        try:
+            for table in tables:
+                values[table] = read_choices({name: values.pop(name) for name in names[table]})
+            for name, record in records.items():
+                values[name] = record_of(record, {field.name: values.pop(field.name) for field in fields(record)})
+            return command(**values)
+        except BddTorqueError as problem:
+            value = given.get(problem.option)
+            if problem.option not in flags or value is None or value is False or value == []:
+                raise
+            raise BddTorqueError(problem.naming(flags[problem.option])) from None
+
+    parameters.append(Parameter("help_all", Parameter.KEYWORD_ONLY, default=False, annotation=HelpAllOption))
+    # the command line is made from these two
+    run.__signature__ = Signature(parameters)  # type: ignore[attr-defined]
+    run.__annotations__ = {each.name: each.annotation for each in parameters}
+    return run
+
+
+def _parameter(name: str, annotation: Any, default: Any = None) -> Parameter:
+    return Parameter(name, Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
+
+
+def _flag(parameter: Parameter) -> str:
+    """Return the flag of an option; nothing for an argument."""
+    (option, *_) = parameter.annotation.__metadata__
+    if not isinstance(option, OptionInfo):
+        return ""
+    # typer takes the first flag for the default until it builds the command
+    texts = [str(text) for text in (option.default, *(option.param_decls or ()))]
+    declared = [text for text in texts if text.startswith("-")]
+    return declared[0] if declared else f"--{parameter.name.replace('_', '-')}"
 
 
 def read_choices(given: dict[str, Any]) -> dict[str, Any]:
     """Return the options of `Spec.with_options` from the text of the flags; those not given are None."""
-    read: dict[str, Callable[[Any], Any]] = {
-        "gains": read_gains,
-        "bits": read_bits,
-        "input_bits": read_input_bits,
-        "accuracy": read_accuracy,
-        "lock": read_lock,
-        "gravity": lambda text: read_numbers(text, "--gravity", 3, whole=False),
-        "payload": read_payload,
-        "xacro_args": read_xacro_args,
-        **{name: functools.partial(read_ranges, quantity=name) for name in _RANGES},
-    }
-    return {name: value if value is None or name not in read else read[name](value) for name, value in given.items()}
+    if all(value is None or value == [] for value in given.values()):  # or records would be imported for nothing
+        return dict.fromkeys(given)
+    from bddtorque.spec.spec import shell_options
+
+    known = shell_options()
+    parsers = {name: option.parse for name, (option, _) in known.items() if option.parse is not None}
+    read = {}
+    for name, value in given.items():
+        with refusals_about(name):
+            absent = value is None or value == []
+            read[name] = None if absent else parsers[name](value, name) if name in parsers else value
+    return read
 
 
 def check_outputs(outputs: dict[str, Path | None], inputs: Sequence[str | Path | None] = ()) -> None:
     """Refuse, before any work, files that cannot be written or that the command reads, and one that two options name.
 
-    Whatever the command opens later is compared with the outputs then; see `overwriting`.
+    Whatever the command opens later is compared with the outputs then; see `files`.
 
     `outputs`: the files by option, None where an option is not given; `inputs`: files that are read only after long
     work.
@@ -206,13 +290,13 @@ def check_outputs(outputs: dict[str, Path | None], inputs: Sequence[str | Path |
 
 
 def is_compiled(source: str) -> bool:
-    """Whether a command is given a compiled model, by its name."""
+    """Tell if a command is given a compiled model, by its name."""
     return Path(source).suffix.lower() == ".bdt"
 
 
 def refuse_flags(options: dict[str, Any], why: str) -> None:
     """Refuse options that are given, by name; `why` ends the message."""
-    given = [name for name, value in options.items() if value is not None and value != []]
+    given = [name for name, value in options.items() if value is not None and value not in ([], ())]
     if given:
         flags = ", ".join(name if name.isupper() else f"--{name.replace('_', '-')}" for name in given)
         raise BddTorqueError(f"{flags} {why}")
@@ -228,8 +312,9 @@ def robot_model(file: str | Path, any_quantity: bool = False, functions: bool = 
     from bddtorque.model.model import load
 
     model = load(file)
-    if not (any_quantity and model.named_arrays) and not (functions and model.source.kind == "function"):
-        model.robot_source(str(file))
+    robot = model.provenance.robot is not None
+    if not (any_quantity and robot) and not (functions and not robot):
+        model.require_torque(str(file))
     return model
 
 
@@ -258,15 +343,10 @@ def cluster(address: str | None) -> Iterator[ClusterExecutor | None]:
     if address is None:
         yield None
         return
-    from bddtorque.work.cluster import connected
+    from bddtorque.base.cluster import connected
 
     with connected(address, name="--dask") as executor:
         yield executor
-
-
-def read_bits(text: str, where: str = "--bits") -> int | list[int]:
-    """Return a word length from ``12``, or one per joint from ``12,10``."""
-    return _single(_separated(text, where, "an integer, or one per joint such as 12,10", int))
 
 
 def read_word_lengths(text: str) -> list[int]:
@@ -283,44 +363,10 @@ def read_word_lengths(text: str) -> list[int]:
     return list(dict.fromkeys(length for part in parts for length in part))
 
 
-def read_input_bits(texts: Sequence[str]) -> int | list[int] | dict[str, Any] | None:
-    """Return what ``--input-bits`` says: bits for all inputs, or by quantity."""
-    if not texts:
-        return None
-    if len(texts) == 1 and "=" not in texts[0]:
-        return read_bits(texts[0], "--input-bits")
-    return read_named(texts, "--input-bits", "BITS, or position=, velocity=, acceleration=BITS, each once", read_bits)
-
-
-def read_ranges(text: str, quantity: str) -> Any:
-    """Return a range for all joints from ``1.5`` or ``-1:2``, one per joint from ``1.5,-1:2``, or some by name."""
-    from bddtorque.spec.range_values import as_joint_range, as_ranges
-
-    where, parts = f"--{quantity}", text.split(",")
-    if any("=" in part for part in parts):
-        named = read_named(parts, where, "a range for each joint by name, such as elbow=1.5,wrist=-1:2", _range)
-        return as_ranges(quantity)(named, where)
-    return _single([as_joint_range(quantity)(_range(part), where) for part in parts])
-
-
 def read_numbers(text: str, where: str, count: int, whole: bool) -> list[float] | list[int]:
     """Return `count` numbers (integers if `whole`) separated by commas."""
     what = f"{count} {'integers' if whole else 'numbers'} separated by commas"
     return _separated(text, where, what, int if whole else float, (count,))
-
-
-def read_lock(texts: Sequence[str]) -> str | dict[str, float | str] | None:
-    """Return what ``--lock`` says: ``others``, or joints with their positions."""
-    if not texts:
-        return None
-    if list(texts) == ["others"]:
-        return "others"
-    return read_named(texts, "--lock", "others, or JOINT=POSITION in rad or m, each joint once", _position)
-
-
-def _position(text: str) -> float | str:
-    number = decimal(text)
-    return text if number is None else number
 
 
 def read_named(texts: Sequence[str], where: str, expected: str, read: Callable[[str], Value]) -> dict[str, Value]:
@@ -333,32 +379,6 @@ def read_named(texts: Sequence[str], where: str, expected: str, read: Callable[[
     raise BddTorqueError(f"{where} must be {expected}, got {', '.join(texts)!r:.60}")
 
 
-def read_gains(texts: Sequence[str]) -> dict[str, float | list[float]] | None:
-    """Return what ``--gains`` says: kp and kv, each for all joints or one per joint."""
-    expected = "kp=GAIN and kv=GAIN, each a number or one per joint such as 100,80"
-    if not texts:
-        return None
-    return read_named(texts, "--gains", expected, lambda text: _single(_separated(text, "--gains", expected, float)))
-
-
-def read_xacro_args(texts: Sequence[str]) -> dict[str, str] | None:
-    """Return what ``--xacro-arg`` says: values of arguments by name; a value may have any text."""
-    parts = [text.partition("=") for text in texts]
-    named = {name: value for name, _, value in parts}
-    if len(named) < len(parts) or not all(name and equals for name, equals, _ in parts):
-        raise BddTorqueError(f"--xacro-arg must be NAME=VALUE, each name once, got {', '.join(texts)!r:.60}")
-    return named or None
-
-
-def _single(values: list[Value]) -> Value | list[Value]:
-    return values if len(values) > 1 else values[0]
-
-
-def read_payload(text: str) -> list[float] | float:
-    """Return a mass from ``1.5``, or a mass and its centre from ``1.5,0,0,0.1``."""
-    return _single(_separated(text, "--payload", "MASS or MASS,X,Y,Z in kg and m", float, (1, 4)))
-
-
 def _separated(
     text: str, where: str, expected: str, read: Callable[[str], Value], counts: Sequence[int] = ()
 ) -> list[Value]:
@@ -368,16 +388,3 @@ def _separated(
         if not counts or len(parts) in counts:
             return parts
     raise BddTorqueError(f"{where} must be {expected}, got {text!r:.60}")
-
-
-def _range(text: str) -> Any:
-    """Return what stands on either side of a colon, or all of it: numbers, and text that may have a unit."""
-    return _single([_position(end.strip()) for end in text.split(":")])
-
-
-def read_accuracy(text: str) -> str | float:
-    """Return a number of units, or a word."""
-    try:
-        return float(text)
-    except ValueError:
-        return text

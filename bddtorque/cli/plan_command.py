@@ -12,7 +12,7 @@ from bddtorque.cli.compile_command import check_source
 from bddtorque.cli.console import folds, output, show, write_json
 from bddtorque.cli.progress import ShownProgress
 
-MOST_WORDS = 60
+MAX_WORDS = 60
 """Words that are listed without being asked for."""
 
 
@@ -24,7 +24,7 @@ def plan_command(
         typer.Option("-o", "--output", metavar="FILE", help="Write the plan as JSON, for `compile --plan`."),
     ] = None,
     everything: Annotated[
-        bool, typer.Option("--all", help=f"List every word, even if there are more than {MOST_WORDS}.")
+        bool, typer.Option("--all", help=f"List every word, even if there are more than {MAX_WORDS}.")
     ] = False,
     as_json: opt.JsonOption = False,
     *,
@@ -34,16 +34,18 @@ def plan_command(
 
     Tables, products, words, the tree of each torque, and the reason for each choice; for target float every operation
     with its range and error.
+
+    Example: bddtorque plan planar2r --bits 12
+
+    Example: bddtorque plan ur5 --source recursive -o ur5.plan.json
     """
     check_source(spec)
     opt.check_outputs({"-o": out})
-    from bddtorque.compiler.float_plan_text import float_plan_text
+    from bddtorque.base.workers import step
     from bddtorque.compiler.pinning import plan_to_plain, save_plan
-    from bddtorque.compiler.plan_text import plan_text
     from bddtorque.compiler.robot_draft import draft_of_robot
-    from bddtorque.plan.float_plan import FloatPlan
-    from bddtorque.spec.loading import spec_and_robot
-    from bddtorque.work import step
+    from bddtorque.spec.spec_files import spec_and_robot
+    from bddtorque.targets.plan_text import plan_text
 
     given, robot, notes = spec_and_robot(spec, chosen)
     with ShownProgress("plan") as progress, step(progress, f"planning {robot.name}"):
@@ -58,13 +60,9 @@ def plan_command(
     for note in notes:
         show(f"note: {note}")
     width = output().width if folds() else None  # a file or a pipe gets the table of forms whole
-    most = None if everything else MOST_WORDS
-    if isinstance(plan, FloatPlan):
-        text = float_plan_text(plan, robot.name, bounds, most)
-    else:
-        text = plan_text(plan, robot.name, bounds, most, width)
-    show(text.removesuffix("\n"))
-    if not everything and len(plan.wires) > MOST_WORDS:
+    most = None if everything else MAX_WORDS
+    show(plan_text(plan, robot.name, bounds, most, width).removesuffix("\n"))
+    if not everything and len(plan.wires) > MAX_WORDS:
         show("--all lists every word")
     if out is not None:
         show(f"written: {out}")

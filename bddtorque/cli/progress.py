@@ -13,13 +13,13 @@ if TYPE_CHECKING:
 COMPILE = {"planning": 2.0, "compiling": 10.0, "proving": 1.0}
 """The steps of a compilation, by the first word of what they are called, and about how long each takes."""
 NUMBA = "compiling code, once"
-"""What is said while Numba compiles in this process; it keeps the code for the next time."""
+"""Text shown while Numba compiles in this process; it keeps the code for the next time."""
 WIDE = 100
 """Columns from which on the last finished task is named too."""
 
 
 class ShownProgress:
-    """Shows how far a command is, what it is doing and what is left; see `work.Progress`. A context manager.
+    """Shows how far a command is, what it is doing and what is left; see `workers.Progress`. A context manager.
 
     There is one bar from the beginning to the end. Steps that are known move it by their share; others only change what
     is said. While nothing can be counted, such as Numba's compilation, the time that has passed goes on.

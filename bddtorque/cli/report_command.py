@@ -9,7 +9,7 @@ import typer
 
 from bddtorque.base.errors import BddTorqueError, one_line
 from bddtorque.cli.console import grid, say, show, write_json
-from bddtorque.cli.options import JsonOption, check_outputs, is_compiled
+from bddtorque.cli.options import FileArgument, JsonOption, check_outputs, is_compiled
 from bddtorque.cli.progress import ShownProgress
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def report_command(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="A compiled model, .bdt.", show_default=False)],
+    file: FileArgument,
     out: Annotated[
         Path | None,
         typer.Option(
@@ -29,9 +29,11 @@ def report_command(
 ) -> None:
     """Write one page about a compiled model that needs no network.
 
-    You can move the arm; the page computes its torques from the compiled tables and shows them beside their bounds,
-    with maps of torque, margin, gravity load and error. Functions, measured data and other quantities have sliders for
-    their inputs, and curves. Cost, plan and diagrams follow. Exit code 1 if an error above the proved bound is found.
+    Every input has a slider, and an arm moves with them. The page computes the output words as compiled and shows them
+    beside true values and bounds, with maps and curves of value, margin and error. Cost, plan and diagrams follow.
+    Exit code 1 if an error above the proved bound is found.
+
+    Example: bddtorque report planar2r.bdt -o planar2r.html
     """
     path = out or Path(f"{file.stem}.html")
     check_outputs({"-o": path}, [file])
@@ -67,23 +69,23 @@ def report_command(
 
 def report_lines(model: Model, report: Report, path: Path) -> list[tuple[str, str]]:
     """Return what was written, name by name."""
-    from bddtorque.base.sizes import counted
+    from bddtorque.base.shown_text import counted
 
     live = (
         f"computed in the page from {counted(len(model.tables), 'tables')}, {report.table_bytes:,} bytes"
         if report.live
         else "left out: the tables are too large for a page"
     )
-    robot = model.source.kind == "robot"
-    size = counted(model.robot.degrees_of_freedom, "joints") if robot else counted(len(model.source.words), "inputs")
+    robot = model.provenance.robot
+    size = counted(len(model.formats.words), "inputs") if robot is None else counted(robot.degrees_of_freedom, "joints")
     found = (
         f"at most {max(report.largest_found):.3f} units on {counted(report.states, 'states')}"
         if report.states
         else "not compared: only the function itself knows its values"
     )
     return [
-        (model.source.kind, f"{model.name}, {size}"),
-        ("torques" if robot else "values", live),
+        (model.provenance.kind, f"{model.provenance.title}, {size}"),
+        ("values", live),
         ("errors", found),
         ("bound", f"{max(model.certificate.bounds):.4f} units of the last bit at most"),
         ("page", f"{path}, {report.bytes:,} bytes; open it in a browser"),

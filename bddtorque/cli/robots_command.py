@@ -19,18 +19,22 @@ LIMITS = ("lower", "upper", "velocity", "acceleration", "effort")
 def robots_command(
     as_json: Annotated[bool, typer.Option("--json", help="For programs: limits in rad and m.")] = False,
 ) -> None:
-    """List the built-in robots: joints, types, ranges and the source of their numbers."""
+    """List the built-in robots: joints, types, ranges and the source of their numbers.
+
+    Example: bddtorque robots --json
+    """
     from bddtorque.robots.library import builtin_names, load_robot
 
     robots = [robot_figures(load_robot(name)) for name in builtin_names()]
     if as_json:
         write_json(robots)
         return
-    table = plain_table("Built-in robots", "|name", ">joints", "|types", "position ranges", "source")
-    for robot in robots:
-        joints, ranges = str(robot["degrees_of_freedom"]), ", ".join(robot["ranges"])
-        table.add_row(robot["name"], joints, robot["types"], ranges, robot["source"])
-    show(table)
+    columns = ["|name", ">joints", "|types", "position ranges", "source"]
+    rows = [
+        (robot["name"], str(robot["degrees_of_freedom"]), robot["types"], ", ".join(robot["ranges"]), robot["source"])
+        for robot in robots
+    ]
+    show(plain_table("Built-in robots", columns, rows))
 
 
 def robot_figures(robot: Robot) -> dict[str, Any]:
@@ -38,9 +42,9 @@ def robot_figures(robot: Robot) -> dict[str, Any]:
     return {
         "name": robot.name,
         "degrees_of_freedom": robot.degrees_of_freedom,
-        "types": "".join("R" if joint.revolute else "P" for joint in robot.joints),
+        "types": "".join(joint.kind.symbol for joint in robot.joints),
         "ranges": [_range(joint) for joint in robot.joints],
-        "joints": [{"name": joint.name, "type": joint.kind, **_limits(joint)} for joint in robot.joints],
+        "joints": [{"name": joint.name, "type": joint.kind.name, **_limits(joint)} for joint in robot.joints],
         "source": robot.source,
     }
 
@@ -54,6 +58,6 @@ def _range(joint: Joint) -> str:
     """Return a position range such as ``±180°`` or ``0..0.2 m``."""
     if math.isinf(joint.lower) and math.isinf(joint.upper):
         return "any"
-    scale, unit = (180 / math.pi, "°") if joint.revolute else (1.0, " m")
+    scale, unit = (180 / math.pi, "°") if joint.kind.turns else (1.0, f" {joint.kind.units['position']}")
     lower, upper = (f"{scale * value:.4g}" for value in (joint.lower, joint.upper))
     return f"±{upper}{unit}" if lower == f"-{upper}" else f"{lower}..{upper}{unit}"

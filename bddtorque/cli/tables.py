@@ -8,25 +8,22 @@ from rich.filesize import decimal
 from rich.table import Table
 
 from bddtorque.base.errors import BddTorqueError
-from bddtorque.base.sizes import bits_text, counted
-from bddtorque.cli.console import grid, plain_table, show
-from bddtorque.diagrams.choosing import Choice, choose_forms
-from bddtorque.diagrams.engine import CuddEngine
-from bddtorque.diagrams.forms import FORMS
+from bddtorque.base.shown_text import bits_text, counted
+from bddtorque.cli.console import plain_table
 from bddtorque.plan.blocks import output_format
-from bddtorque.plan.float_plan import FloatPlan
-from bddtorque.plan.integer_widths import wide_operations
+from bddtorque.plan.forms import FORMS, make_form
+from bddtorque.plan.plan_cost import wide_operations
 from bddtorque.plan.wires import Product
+from bddtorque.spec.resolve import ANY_CHIP
+from bddtorque.targets.tables.cost import FormChoice, choose_forms
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from pathlib import Path
 
     from bddtorque.bench.target_costs import TargetCost
     from bddtorque.model.model import Model
     from bddtorque.plan.plan import Plan
-    from bddtorque.proof.torque_range import TorqueRange
-    from bddtorque.words import Format
+    from bddtorque.proof.proved_bound import TorqueRange
 
 COLD = 0.05
 """Seconds of Numba's work from which on a start counts as cold."""
@@ -34,42 +31,48 @@ COLD = 0.05
 
 def model_lines(model: Model) -> list[tuple[str, str]]:
     """Return the summary of a model, name by name."""
-    figures = model.summary()
-    lengths = dict(figures["bits"])
-    results = model.arrays.outputs if model.named_arrays else ()
-    given = ", ".join(f"{each.name} {bits_text(lengths.pop(each.name))}" for each in results)
-    words = f"torques {bits_text(lengths.pop('tau'))}" if model.named_arrays is None else given
-    inputs = ", ".join(f"{name} {bits_text(bits)}" for name, bits in lengths.items())
-    plan = model.plan
-    if isinstance(plan, FloatPlan):
-        kinds, how = ["fused", "products", "sums", "sines", "lookups", "angle_sums"], f"{plan.precision.name} precision"
+    figures, plan, formats = model.summary(), model.plan, model.formats
+    outputs, inputs = (
+        ", ".join(f"{array.name} {bits_text(array.bits)}" for array in arrays)
+        for arrays in (formats.outputs, formats.inputs)
+    )
+    if plan.in_floats:
+        kinds, how = ["fused", "products", "sums", "sines", "lookups", "angle_sums"], f"{plan.floats.name} precision"
         summed = ""
     else:
         kinds, how = ["lookups", "products", "sums", "angle_sums"], f"blocks of at most {plan.block_bits} bits"
-        if plan.target == "integer":
-            how = f"chip {model.spec.chip}, {_beyond_registers(plan)}"
+        if plan.multiplies_integers:
+            how = f"chip {model.provenance.chip or ANY_CHIP}, {_beyond_registers(plan)}"
         summed = f"{counted(figures['summands'], 'summands')} from "
-    kinds = [name for name in kinds if figures[name]]
-    steps = [counted(figures[name], name) for name in kinds]
-    worst = max(model.certificate.bounds)
-    rubbing = [f"{joint.name} {joint.friction.formula()}" for joint in model.robot.joints if joint.friction is not None]
+    steps = [counted(figures[name], name) for name in kinds if figures[name]]
+    worst, faithful = max(model.certificate.bounds), "faithful" if figures["faithful"] else "NOT faithful"
     return [
-        ("robot", f"{model.robot.name}, {counted(model.robot.degrees_of_freedom, 'joints')}"),
-        *([("friction", "; ".join(rubbing) + " (x0 the velocity)")] if rubbing else []),
-        *((("quantity", model.quantity_name.removeprefix("quantity ")),) if model.named_arrays else ()),
-        ("words", f"{words} bits, inputs {inputs} bits"),
+        *_origin_lines(model),
+        ("words", f"{outputs} bits, inputs {inputs} bits"),
         ("plan", f"source {plan.source}, target {plan.target}, {how}"),
         ("steps", summed + ", ".join(steps)),
         *(_block_lines(model, figures) if model.plan.blocks else ()),
-        (
-            "bound",
-            f"{worst:.4f} units of the last bit at most: {'faithful' if figures['faithful'] else 'NOT faithful'}",
-        ),
+        ("bound", f"{worst:.4f} units of the last bit at most: {faithful}"),
+    ]
+
+
+def _origin_lines(model: Model) -> list[tuple[str, str]]:
+    """Return where a model comes from: the robot and its quantity, or the function."""
+    known = model.provenance
+    if known.robot is None:
+        rules = ", ".join(f"{name} {value}" for name, value in known.rules.items())
+        called = f"{known.name}({', '.join(model.formats.words)}) = {', '.join(model.formats.results)}"
+        return [("function", called), ("from", model.certificate.outputs[0].relative_to + (rules and f": {rules}"))]
+    rubbing = [f"{joint.name} {joint.friction.formula()}" for joint in known.robot.joints if joint.friction is not None]
+    return [
+        ("robot", f"{known.robot.name}, {counted(known.robot.degrees_of_freedom, 'joints')}"),
+        *([("friction", "; ".join(rubbing) + " (x0 the velocity)")] if rubbing else []),
+        ("quantity", known.what.removeprefix("quantity ").replace("'", "")),
     ]
 
 
 def _block_lines(model: Model, figures: dict[str, Any]) -> list[tuple[str, str]]:
-    nodes = f"{counted(figures['nodes'], 'nodes')}, {decimal(figures['diagram_bytes'])}{_beyond_dd(model)}"
+    nodes = f"{counted(figures['nodes'], 'nodes')}, {decimal(figures['diagram_bytes'])}"
     return [
         ("blocks", f"{figures['blocks']:,} with {counted(figures['rows'], 'rows')} in total"),
         ("diagrams", nodes),
@@ -86,29 +89,11 @@ def _beyond_registers(plan: Plan) -> str:
     return f"{counted(len(wide), 'products_and_sums')} of more than 32 bits, {most} at most"
 
 
-def _beyond_dd(model: Model) -> str:
-    """Return what to say of diagrams that are too large for any engine of dd."""
-    most = CuddEngine.load_limit
-    large = sum(diagram.node_count > most for diagram in model.diagrams)
-    return f"; {large} of more than {most:,} nodes, built by bddtorque without dd" if large else ""
-
-
 def compile_lines(model: Model, report: dict[str, Any]) -> list[tuple[str, str]]:
     """Return the summary of a compilation."""
-    seconds, cold = report["seconds"], report["numba_seconds"]
-    start = (
-        f"cold start: {cold:.1f} s of it for Numba's first compilation, which is kept"
-        if cold > COLD
-        else "warm start: nothing for Numba to compile"
-    )
-    times = f"{seconds:.2f} s ({report['planning_seconds']:.2f} s planning), {report['start_seconds']:.2f} s to start"
-    cached = report["blocks_from_cache"]
-    kept = f"; {counted(cached, 'blocks')} from the cache" if cached else ""
     return [
         *model_lines(model),
-        ("time", f"{times}; {start}"),
-        ("memory", f"{decimal(report['peak_bytes'])} peak"),
-        *((("engine", f"{report['engine']}{kept}"),) if model.plan.blocks else ()),
+        *(_time_lines(model, report) if "planning_seconds" in report else ()),
         *(("note", note) for note in report["notes"]),
         ("file", f"{report['file']}, {decimal(report['file_bytes'])}"),
         *((("spec", report["spec_file"]),) if "spec_file" in report else ()),
@@ -116,17 +101,33 @@ def compile_lines(model: Model, report: dict[str, Any]) -> list[tuple[str, str]]
     ]
 
 
+def _time_lines(model: Model, report: dict[str, Any]) -> list[tuple[str, str]]:
+    cold, cached = report.get("numba_seconds", 0.0), report.get("blocks_from_cache", 0)
+    start = (
+        f"cold start: {cold:.1f} s of it for Numba's first compilation, which is kept"
+        if cold > COLD
+        else "warm start: nothing for Numba to compile"
+    )
+    planning, ready = report["planning_seconds"], report.get("start_seconds", 0.0)
+    kept = f"; {counted(cached, 'blocks')} from the cache" if cached else ""
+    return [
+        ("time", f"{report['seconds']:.2f} s ({planning:.2f} s planning), {ready:.2f} s to start; {start}"),
+        ("memory", f"{decimal(report['peak_bytes'])} peak"),
+        *((("engine", f"{report['engine']}{kept}"),) if model.plan.blocks else ()),
+    ]
+
+
 def cost_table(costs: Sequence[TargetCost]) -> Table:
     """Return what each target costs, one per row."""
-    columns = ("|target", ">look-ups", ">sums", ">products", "|tables", "|on this PC", "|microcontroller")
-    table = plain_table("Cost of one state by target: * compiled, others estimated", *columns)
+    rows = []
     for cost in costs:
         counts = (cost.look_ups, cost.sums, cost.products)
         shown = [f"{count:,}" if cost.counted or not count else f"~{_roughly(count):,}" for count in counts]
         size = f"{'≤ ' if cost.least_bytes < cost.most_bytes else ''}{decimal(cost.most_bytes)}"
         on_pc = "fastest" if cost.target == "float" else f"{max(cost.times_float, 1):.2g} × float"
-        table.add_row(f"{cost.target}{' *' * cost.counted}", *shown, size, on_pc, cost.chip)
-    return table
+        rows.append([f"{cost.target}{' *' * cost.counted}", *shown, size, on_pc, cost.chip])
+    columns = ["|target", ">look-ups", ">sums", ">products", "|tables", "|on this PC", "|microcontroller"]
+    return plain_table("Cost of one state by target: * compiled, others estimated", columns, rows)
 
 
 def _roughly(count: int) -> int:
@@ -163,111 +164,73 @@ def block_figures(model: Model) -> list[dict[str, Any]]:
 
 def block_table(figures: list[dict[str, Any]]) -> Table:
     """Return the blocks and their diagrams, one per row."""
-    numbers = (">inputs", ">output", ">rows", ">nodes", ">widest", ">rails", ">depth")
-    table = plain_table("Blocks", ">block", "of", *numbers)
-    for each in figures:
-        used = each["used_by"]
-        table.add_row(
-            str(each["block"]),
-            (used[0] if used else "nothing") + (f" and {len(used) - 1} more" if len(used) > 1 else ""),
-            "+".join(map(str, each["input_bits"])),
-            str(each["output_bits"]),
-            f"{each['rows']:,}",
-            f"{each['nodes']:,}",
-            f"{max(each['level_widths'], default=0):,}",
-            str(max(each["rails"])),
-            str(each["depth"]),
-        )
-    return table
+    rows = []
+    for block in figures:
+        used = block["used_by"] or ["nothing"]
+        more = f" and {len(used) - 1} more" if len(used) > 1 else ""
+        widest = max(block["level_widths"], default=0)
+        counts = (block["rows"], block["nodes"], widest, max(block["rails"]), block["depth"])
+        words = ["+".join(map(str, block["input_bits"])), str(block["output_bits"])]
+        rows.append([str(block["block"]), used[0] + more, *words, *(f"{count:,}" for count in counts)])
+    columns = [">block", "of", ">inputs", ">output", ">rows", ">nodes", ">widest", ">rails", ">depth"]
+    return plain_table("Blocks", columns, rows)
 
 
 def bytes_table(figures: list[dict[str, Any]]) -> Table:
     """Return the bytes of each block in each form, and the digest of its table."""
-    table = plain_table("Bytes of the blocks in each form", ">block", "bytes", "|digest")
-    for each in figures:  # ten forms do not fit side by side
-        known = {name.replace("_", "-"): size for name, size in each["bytes"].items() if size is not None}
+    rows = []
+    for block in figures:  # ten forms do not fit side by side
+        known = {name.replace("_", "-"): size for name, size in block["bytes"].items() if size is not None}
         sizes = ", ".join(f"{name} {size:,}" for name, size in known.items())
-        table.add_row(str(each["block"]), sizes, each["digest"][:16])
-    return table
+        rows.append([str(block["block"]), sizes, block["digest"][:16]])
+    return plain_table("Bytes of the blocks in each form", [">block", "bytes", "|digest"], rows)
 
 
 def level_table(figures: list[dict[str, Any]]) -> Table:
     """Return the nodes of each level and the rails of each cut, top first."""
-    table = plain_table("Levels of the diagrams, top first", ">block", "nodes at each level", "rails at each cut")
-    for each in figures:
-        table.add_row(str(each["block"]), *(" ".join(map(str, each[name])) for name in ("level_widths", "rails")))
-    return table
+    names = ("level_widths", "rails")
+    rows = [[str(block["block"]), *(" ".join(map(str, block[name])) for name in names)] for block in figures]
+    return plain_table(
+        "Levels of the diagrams, top first", [">block", "nodes at each level", "rails at each cut"], rows
+    )
 
 
-def model_words(model: Model) -> list[tuple[str, Format]]:
-    """Return the words of a model by name: ``q:shoulder``, ..."""
-    if model.named_arrays is not None:
-        arrays = (*model.arrays.inputs, *model.arrays.outputs)
-        return [
-            (f"{each.name}:{label}", word) for each in arrays for label, word in zip(each.labels, each, strict=True)
-        ]
-    formats = model.formats
-    return [
-        (f"{quantity}:{joint}", word)
-        for quantity in ("q", "qd", "qdd", "tau")
-        for joint, word in zip(formats.joint_names, getattr(formats, quantity), strict=True)
-    ]
-
-
-def word_table(words: list[tuple[str, Format]]) -> Table:
-    """Return the words, one per row."""
-    table = plain_table("Words", "word", "kind", ">bits", ">one unit", ">from", ">to", "unit")
-    for name, word in words:
-        kind = "angle, wraps" if word.kind == "angle" else "range, saturates"
-        figures = [f"{value:.6g}" for value in (word.lsb, *word.span)]
-        table.add_row(name, kind, str(word.bits), *figures, word.unit)
-    return table
+def word_table(model: Model) -> Table:
+    """Return the words of a model, one per row: ``q:shoulder``, ..."""
+    rows = []
+    for array in model.formats.arrays:
+        for label, word in zip(array.labels, array, strict=True):
+            kind = "angle, wraps" if word.kind == "angle" else "range, saturates"
+            figures = [f"{value:.6g}" for value in (word.lsb, *word.span)]
+            name = f"{array.name}:{label}" if array.shape else array.name
+            rows.append([name, kind, str(word.bits), *figures, word.unit])
+    return plain_table("Words", ["word", "kind", ">bits", ">one unit", ">from", ">to", "unit"], rows)
 
 
 def range_table(ranges: Sequence[TorqueRange]) -> Table:
     """Return range, largest torque (also within joint limits) and effective bits of each torque, one per row."""
-    limited = any(each.within_limits and str(each.within_limits) != str(each.extent) for each in ranges)
+    limited = any(torque.within_limits and str(torque.within_limits) != str(torque.extent) for torque in ranges)
     heads = [">largest torque", ">error at most", "unit", ">effective bits"]
     if limited:  # two lines, so that all fits 80 columns
         heads = [">largest\ntorque", ">within joint\nlimits", ">error\nat most", "unit", ">effective\nbits"]
-    table = plain_table("Torques", "joint", ">range", *heads)
-    for each in ranges:
-        extents = [str(each.extent), *([str(each.within_limits)] if limited else [])]
-        bits = f"{each.effective_bits:.1f}"
-        table.add_row(each.joint, each.shown_range(), *extents, f"{each.bound:.3g}", each.unit, bits)
-    return table
+    rows = []
+    for torque in ranges:
+        extents = [str(torque.extent), *([str(torque.within_limits)] if limited else [])]
+        figures = [*extents, f"{torque.bound:.3g}", torque.unit, f"{torque.effective_bits:.1f}"]
+        rows.append([torque.joint, torque.shown_range(), *figures])
+    return plain_table("Torques", ["joint", ">range", *heads], rows)
 
 
-def show_function(model: Model, notes: Sequence[str], path: Path) -> None:
-    """Print a compiled function, for `compile --samples` and `info`."""
-    figures = model.summary()
-    rules = ", ".join(f"{name} {value}" for name, value in model.rules.items())
-    lines = [
-        ("function", f"{model.name}({', '.join(model.input_names)}) = {model.output.name}"),
-        ("from", f"{model.certificate.relative_to}" + (f": {rules}" if rules else "")),
-        ("blocks", f"{figures['blocks']:,} with {counted(figures['rows'], 'rows')} in total"),
-        ("diagrams", f"{counted(figures['nodes'], 'nodes')}, {decimal(figures['diagram_bytes'])}"),
-        ("tables", decimal(figures["table_bytes"])),
-        *(("note", note) for note in notes),
-        ("file", f"{path}, {decimal(path.stat().st_size)}"),
-        ("digest", model.digest),
-    ]
-    words = [*zip(model.input_names, model.inputs, strict=True), (model.output.name, model.output)]
-    for shown in (grid(lines), word_table(words), str(model.certificate)):
-        show(shown)
-        show()
-
-
-def chosen_forms(model: Model, budget: int | None = None) -> list[Choice]:
+def chosen_forms(model: Model, budget: int | None = None) -> list[FormChoice]:
     """Return the form of each block that the evaluator ``words`` takes: the least cost within `budget` bytes.
 
-    By default the budget is that of the model's spec.
+    By default the budget is that of the model.
     """
     orders = [diagram.order for diagram in model.diagrams]
-    return choose_forms(model.tables, orders, model.spec.memory if budget is None else budget)
+    return choose_forms(model.tables, orders, model.memory if budget is None else budget)
 
 
-def choice_figures(choices: list[Choice]) -> list[dict[str, Any]]:
+def choice_figures(choices: list[FormChoice]) -> list[dict[str, Any]]:
     """Return the chosen form of each block and the candidates it was chosen from, as plain data."""
     return [
         {
@@ -280,29 +243,27 @@ def choice_figures(choices: list[Choice]) -> list[dict[str, Any]]:
     ]
 
 
-def choice_table(choices: list[Choice]) -> Table:
+def choice_table(choices: list[FormChoice]) -> Table:
     """Return the chosen form of each block, what it costs, and why it was chosen."""
-    columns = (">block", "|form", ">bytes", ">loads", ">dependent", "|time", "why")
-    table = plain_table("Forms that the evaluator words takes", *columns)
+    rows = []
     for k, choice in enumerate(choices):
-        form = choice.form
+        form, time = choice.form, "constant" if choice.form.constant else "varies"
         sizes = (f"{form.bytes:,}", str(form.loads), str(len(form.chain)))
-        table.add_row(
-            str(k), form.name.replace("_", "-"), *sizes, "constant" if form.constant else "varies", choice.reason
-        )
-    return table
+        rows.append([str(k), form.name.replace("_", "-"), *sizes, time, choice.reason])
+    columns = [">block", "|form", ">bytes", ">loads", ">dependent", "|time", "why"]
+    return plain_table("Forms that the evaluator words takes", columns, rows)
 
 
-def constant_sequence(model: Model, choices: list[Choice]) -> tuple[bool, str]:
+def constant_sequence(model: Model, choices: list[FormChoice]) -> tuple[bool, str]:
     """Say whether the evaluator ``words`` does the same integer operations whatever the state, and why (not)."""
-    if model.plan.target == "float":
-        return False, "target 'float' promises none"
-    if model.plan.target == "integer":
+    if model.plan.in_floats:
+        return False, f"target '{model.plan.target}' promises none"
+    if model.plan.multiplies_integers:
         return True, "look-ups, products and sums only; evaluator 'words'"
     varying = sorted({choice.form.name for choice in choices if not choice.form.constant})
     if varying:
         return False, f"walks of form {', '.join(varying)} end sooner for some words"
-    apart = sum(isinstance(wire, Product) and wire.way == "partial" for wire in model.plan.wires)
+    apart = sum(isinstance(wire, Product) and wire.method == "partial" for wire in model.plan.wires)
     if apart:
         taken = f"{counted(apart, 'products')} {'is' if apart == 1 else 'are'} taken apart"
         return False, f"{taken} into as many partial products as the words at hand need"
@@ -313,6 +274,6 @@ def constant_sequence(model: Model, choices: list[Choice]) -> tuple[bool, str]:
 def _form_bytes(model: Model, block: int, form: str) -> int | None:
     """Return the bytes of a block in a form, or None where the form does not fit."""
     try:
-        return FORMS[form].from_table(model.tables[block], model.diagrams[block].order).bytes
+        return make_form(form, model.tables[block], model.diagrams[block]).bytes
     except BddTorqueError:
         return None

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from bddtorque.base.errors import BddTorqueError, nearest
+from bddtorque.base.record import OptionRecord, option
 from bddtorque.cli import options as opt
 from bddtorque.cli.compile_command import check_source
 from bddtorque.cli.console import plain_table, show, write_json
@@ -18,9 +20,18 @@ if TYPE_CHECKING:
 
     from bddtorque.report.term_facts import ModelTerm, RobotTerm
 
-MOST_DRAWN = 400
+MAX_DRAWN = 400
 """Nodes in one picture."""
 KIND_NAMES = {"coriolis": "Coriolis"}
+
+
+@dataclass(frozen=True, kw_only=True)
+class TermOptions(OptionRecord):
+    """The term to show, and the part of its diagram to draw."""
+
+    term: str | None = option(None, "NAME", "Show only this term: J12, C1_22, G1, ...")
+    svg: Path | None = option(None, "FILE", "Draw the diagram of the --term of a compiled model.")
+    bit: int | None = option(None, "N", "Draw only this output bit (0 is the least significant), not all that fit.")
 
 
 @opt.takes(chosen=opt.TORQUE_CHOICES)
@@ -28,18 +39,7 @@ def terms_command(
     file: Annotated[
         str, typer.Argument(metavar="ROBOT|FILE", show_default=False, help="What `compile` takes, or a compiled .bdt.")
     ],
-    term: Annotated[
-        str | None, typer.Option("--term", metavar="NAME", help="Show only this term: J12, C1_22, G1, ...")
-    ] = None,
-    svg: Annotated[
-        Path | None, typer.Option("--svg", metavar="FILE", help="Draw the diagram of the --term of a compiled model.")
-    ] = None,
-    bit: Annotated[
-        int | None,
-        typer.Option(
-            "--bit", metavar="N", help="Draw only this output bit (0 is the least significant), not all that fit."
-        ),
-    ] = None,
+    options: TermOptions,
     as_json: opt.JsonOption = False,
     *,
     chosen: dict[str, Any],
@@ -48,7 +48,12 @@ def terms_command(
 
     Of a robot or a specification: kind, input words and range. Of a model compiled from source terms also the share of
     the error, tables, rows, nodes per output bit and levels of the diagrams.
+
+    Example: bddtorque terms ur5 --bits 12
+
+    Example: bddtorque terms planar2r.bdt --term J12 --svg j12.svg
     """
+    term, svg, bit = options.term, options.svg, options.bit
     if not opt.is_compiled(file):
         check_source(file)
         if svg is not None:
@@ -83,17 +88,14 @@ def terms_command(
 
 
 def _terms(file: str, chosen: dict[str, Any]) -> list[RobotTerm]:
-    from bddtorque.compiler.robot_draft import draft_of_robot
-    from bddtorque.compiler.torque_ranges import resolve_spec
-    from bddtorque.model.source import RobotSource
+    from bddtorque.compiler.robot_draft import draft_of_robot, quantity_words
     from bddtorque.report.term_facts import robot_terms
-    from bddtorque.spec.loading import spec_and_robot
+    from bddtorque.spec.spec_files import spec_and_robot
 
     spec, robot, _ = spec_and_robot(file, chosen)
     if spec.accuracy == "paper":  # its rule gives the inputs their bits
-        return robot_terms(draft_of_robot(spec, robot).source)  # type: ignore[arg-type]
-    resolved = resolve_spec(spec, robot)
-    return robot_terms(RobotSource(robot, resolved, resolved.formats(robot)))
+        return robot_terms(robot, draft_of_robot(spec, robot).formats)
+    return robot_terms(robot, quantity_words(spec, robot)[1])
 
 
 def _compiled_terms(file: str, chosen: dict[str, Any]) -> list[ModelTerm]:
@@ -108,40 +110,38 @@ def _table(terms: list[RobotTerm] | list[ModelTerm]) -> Table:
     """Return the terms, one per row."""
     from bddtorque.report.term_facts import RobotTerm
 
-    table = plain_table("Terms", "|term", "|kind", "input words")
-    table.add_column("range", justify="right")
-    last = ("harmonics",) if not terms or isinstance(terms[0], RobotTerm) else ("error", "tables", "rows")
-    for name in last:
-        table.add_column(name, justify="right")
+    rows = []
     for term in terms:
         words = ", ".join(f"{name}:{bits}" for name, bits in term.inputs.items()) or "none"
-        kind = "+".join(KIND_NAMES.get(each, each) for each in term.kind.split("+"))
+        kind = "+".join(KIND_NAMES.get(name, name) for name in term.kind.split("+"))
         row = [term.name, kind, words, f"{term.low:.4g} to {term.high:.4g} {term.unit}"]
         if isinstance(term, RobotTerm):
             row.append(str(term.harmonics or "law"))
         else:
-            row += [
-                f"{term.error:.3f} ({term.share:.0%})",
-                " ".join(f"b{each.block}" for each in term.blocks) or "none",
-                f"{sum(each.rows for each in term.blocks):,}",
-            ]
-        table.add_row(*row)
-    return table
+            tables = " ".join(f"b{block.block}" for block in term.blocks) or "none"
+            row += [f"{term.error:.3f} ({term.share:.0%})", tables, f"{sum(block.rows for block in term.blocks):,}"]
+        rows.append(row)
+    compiled = bool(terms) and not isinstance(terms[0], RobotTerm)
+    last = [">error", "<tables", ">rows"] if compiled else [">harmonics"]
+    return plain_table("Terms", ["|term", "|kind", "input words", "<range", *last], rows)
 
 
 def _diagram_table(terms: list[ModelTerm]) -> Table:
     """Return the diagrams that the terms read, one per row: terms share them."""
-    table = plain_table("Diagrams of the tables", "|table", ">levels", "nodes per output bit, most significant first")
-    for block, diagram in sorted({each.block: each.diagram for term in terms for each in term.blocks}.items()):
-        table.add_row(f"b{block}", str(diagram.depth), " ".join(map(str, reversed(diagram.bit_nodes))))
-    return table
+    diagrams = {block.block: block.diagram for term in terms for block in term.blocks}
+    rows = [
+        (f"b{block}", str(diagram.depth), " ".join(map(str, reversed(diagram.bit_nodes))))
+        for block, diagram in sorted(diagrams.items())
+    ]
+    columns = ["|table", ">levels", "nodes per output bit, most significant first"]
+    return plain_table("Diagrams of the tables", columns, rows)
 
 
 def _draw(term: ModelTerm, bit: int | None, path: Path) -> None:
     """Draw the diagram of a term's last table."""
-    from bddtorque.base.writing import write_whole
+    from bddtorque.base.files import write_whole
     from bddtorque.report.diagram_picture import bit_part, diagram_picture, drawable_part
-    from bddtorque.report.standalone import DIAGRAM_NOTES, standalone_svg
+    from bddtorque.report.page import DIAGRAM_NOTES, standalone_svg
 
     if not term.blocks:
         raise BddTorqueError(f"term {term.name} has no table to draw: it is an input word times a constant")
@@ -149,12 +149,12 @@ def _draw(term: ModelTerm, bit: int | None, path: Path) -> None:
     diagram = block.diagram
     if bit is not None and not 0 <= bit < diagram.output_bits:
         raise BddTorqueError(f"--bit must be between 0 and {diagram.output_bits - 1}, got {bit}")
-    part = drawable_part(diagram, MOST_DRAWN) if bit is None else bit_part(diagram, bit, MOST_DRAWN)
+    part = drawable_part(diagram, MAX_DRAWN) if bit is None else bit_part(diagram, bit, MAX_DRAWN)
     bits, _ = part
     if not bits:
         wanted = diagram.output_bits - 1 if bit is None else bit
         raise BddTorqueError(
-            f"bit {wanted} of term {term.name} needs {diagram.bit_nodes[wanted]:,} nodes, and at most {MOST_DRAWN} are "
+            f"bit {wanted} of term {term.name} needs {diagram.bit_nodes[wanted]:,} nodes, and at most {MAX_DRAWN} are "
             "drawn: draw another --bit, or compile with fewer bits"
         )
     heading = f"{term.name}, table b{block.block}: {'bits' if len(bits) > 1 else 'bit'} {', '.join(map(str, bits))}"

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
 from bddtorque.base.errors import BddTorqueError
-from bddtorque.base.writing import write_whole
+from bddtorque.base.files import write_whole
+from bddtorque.base.record import OptionRecord, option
 from bddtorque.cli.console import show, write_json
-from bddtorque.cli.options import DaskOption, JsonOption, WorkersOption, check_outputs, cluster
+from bddtorque.cli.options import DaskOption, FileArgument, JsonOption, WorkersOption, check_outputs, cluster
 from bddtorque.cli.progress import ShownProgress
 
 if TYPE_CHECKING:
@@ -22,54 +23,57 @@ if TYPE_CHECKING:
 
 
 STEPS = {"planning": 3.0, "verifying": 10.0, "proving": 1.0}
-"""What is done again, and about how long each takes."""
+"""Steps that are done again, and about how long each takes."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class VerifyOptions(OptionRecord):
+    """Who proves instead of the compiler, and what Gappa's proof is written to."""
+
+    independent: bool = option(False, None, "Use the checker that shares no code with the compiler instead.")
+    gappa: bool = option(False, None, "Have Gappa prove the bound from the plan, wire by wire, instead.")
+    gappa_script: Path | None = option(
+        None, "FILE", "With --gappa: write all lemmas as a shell script that proves them again."
+    )
+    coq: Path | None = option(None, "FILE", "With --gappa: write the whole proof as a theorem for Coq to check.")
 
 
 def verify_command(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="A compiled model, .bdt.", show_default=False)],
+    file: FileArgument,
+    options: VerifyOptions,
     workers: WorkersOption = None,
     dask: DaskOption = None,
-    independent: Annotated[
-        bool,
-        typer.Option("--independent", help="Use the checker that shares no code with the compiler instead."),
-    ] = False,
-    gappa: Annotated[
-        bool, typer.Option("--gappa", help="Have Gappa prove the bound from the plan, wire by wire, instead.")
-    ] = False,
-    gappa_script: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="With --gappa: write all lemmas as a shell script that proves them again."),
-    ] = None,
-    coq: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="With --gappa: write the whole proof as a theorem for Coq to check."),
-    ] = None,
     as_json: JsonOption = False,
 ) -> None:
     """Prove the bound again from the file, and check every table, diagram and digest.
 
     Exit code 1 if a check fails.
+
+    Example: bddtorque verify planar2r.bdt
     """
     if not file.is_file():  # nothing to find wanting: bad use
         raise BddTorqueError(f"FILE must be a .bdt file, but {_what_instead(file)}")
+    independent, gappa, texts = options.independent, options.gappa, (options.gappa_script, options.coq)
     if independent and (workers is not None or dask is not None):
         raise BddTorqueError("--workers and --dask cannot be given with --independent")
     if gappa and (independent or workers is not None or dask is not None):
         raise BddTorqueError("--independent, --workers and --dask cannot be given with --gappa")
-    for option, path in (("--gappa-script", gappa_script), ("--coq", coq)):
+    outputs = dict(zip(("--gappa-script", "--coq"), texts, strict=True))
+    for flag, path in outputs.items():
         if path is not None and not gappa:
-            raise BddTorqueError(f"{option} is only valid with --gappa")
+            raise BddTorqueError(f"{flag} is only valid with --gappa")
     checks: Sequence[Check | Finding]
     more: dict[str, Any] = {}
     verified, files = "verified", dict[Path, str]()
     if gappa:
         from bddtorque.assurance.gappa_proof import prove_with_gappa
 
-        check_outputs({"--gappa-script": gappa_script, "--coq": coq}, [file])
+        check_outputs(outputs, [file])
         with ShownProgress("verify", {"": 1.0}) as progress:
-            proof = prove_with_gappa(file, progress, coq is not None)
+            proof = prove_with_gappa(file, progress, options.coq is not None)
         checks = proof.checks
-        files = {path: text for path, text in ((gappa_script, proof.script), (coq, proof.theorem)) if path is not None}
+        pairs = zip(texts, (proof.script, proof.theorem), strict=True)
+        files = {path: text for path, text in pairs if path is not None}
         more["gappa"] = {
             "lemmas": proof.lemmas,
             "outputs": [asdict(bound) for bound in proof.bounds],

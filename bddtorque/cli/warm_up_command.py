@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
-
-import typer
+from typing import Any
 
 from bddtorque.cli import options as opt
 from bddtorque.cli.console import show
@@ -13,9 +11,7 @@ from bddtorque.cli.progress import COMPILE, ShownProgress
 
 @opt.takes(chosen=opt.CHOICES)
 def warm_up_command(
-    source_file: Annotated[
-        str, typer.Argument(metavar="FILE|SPEC", show_default=False, help="A .bdt file, or what `compile` takes.")
-    ],
+    source_file: opt.SourceArgument,
     workers: opt.WorkersOption = None,
     no_cache: opt.NoCacheOption = False,
     *,
@@ -24,6 +20,10 @@ def warm_up_command(
     """Compile the code of a model ahead of time, so that its first torque comes without delay.
 
     Code is kept on disk, for every later process of this user. A robot is compiled first.
+
+    Example: bddtorque warm-up ur5.bdt
+
+    Example: bddtorque warm-up ur5 --bits 12 --target float
     """
     if opt.is_compiled(source_file):
         opt.refuse_choices(source_file, chosen)

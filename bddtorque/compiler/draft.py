@@ -1,4 +1,4 @@
-"""`Draft`: a plan before its tables are made; and the certificate, once they are."""
+"""`PlanDraft`: a plan before its tables are made; and the certificate, once they are."""
 
 from __future__ import annotations
 
@@ -12,31 +12,31 @@ import numpy as np
 import numpy.typing as npt
 
 from bddtorque.base.errors import BddTorqueError
-from bddtorque.model.quantity_truth import true_values
-from bddtorque.model.source import FunctionSource, QuantitySource, RobotSource, Source, with_source
-from bddtorque.plan.bound import BlockFacts, OutputBound, compose, planned_facts
-from bddtorque.plan.float_bound import compose_floats
-from bddtorque.plan.float_plan import AnyPlan, FloatPlan
+from bddtorque.model.certified import certificate_of
+from bddtorque.model.provenance import Provenance
+from bddtorque.plan.bound import BlockFacts, OutputBound, compose_bounds, planned_facts
+from bddtorque.plan.plan import Plan
 from bddtorque.plan.table import Table
-from bddtorque.planner.builder import Target
 from bddtorque.proof.certificate import Certificate
-from bddtorque.proof.proved_bound import ROBOT, Parts, ProvedBound, Saturation
-from bddtorque.proof.saturation import Witness, judge, judge_words
-from bddtorque.words import Format
-from bddtorque.words.bounded import ROOM, Interval
+from bddtorque.proof.proved_bound import ROBOT, Parts, ProvedBound
+from bddtorque.proof.saturation import Verdict, Witness, prove_saturation, prove_word_saturation
+from bddtorque.targets.builder import OutputFormat
+from bddtorque.words.bounded import ROUND_UP, Interval
+from bddtorque.words.formats import Format
 from bddtorque.words.integer_range import wrap
+from bddtorque.words.interface import Interface
 
 REACH_SLACK = 1e-12
 """Of a reach in units: more than its float operations can lose."""
-Verdict = tuple[Saturation, Witness | tuple[int, ...] | None, tuple[float, float]]
 
 
 @dataclass(frozen=True)
-class Draft:
+class PlanDraft:
     """A plan, before its tables are made, and all that its proof needs besides them."""
 
-    source: Source  # the robot or the function, with its words
-    plan: AnyPlan  # what is computed
+    formats: Interface  # the words
+    provenance: Provenance  # the robot or the function
+    plan: Plan  # what is computed
     # how far the compiled function itself can be from the true one, for each output, in units
     arithmetic: tuple[float, ...]
     relative_to: str = ROBOT  # what the certificate will be relative to
@@ -56,17 +56,17 @@ class Draft:
     def bounds(self, facts: Sequence[BlockFacts] | None = None) -> list[OutputBound]:
         """Return what the errors of the blocks amount to, output by output; those that were planned unless given."""
         known = planned_facts(self.plan.blocks) if facts is None else facts
-        if isinstance(self.plan, FloatPlan):
-            found = compose_floats(self.plan, known)
-            charges = self.dropped or (0.0,) * len(found)
-            return [replace(bound, dropped=charge) for bound, charge in zip(found, charges, strict=True)]
-        return compose(self.plan, {name: argument.scale for name, argument in self.source.arguments.items()}, known)
+        scales = {name: argument.scale for name, argument in self.formats.arguments.items()}
+        bounds = compose_bounds(self.plan, scales, known)
+        if not self.dropped:
+            return bounds
+        return [replace(bound, dropped=charge) for bound, charge in zip(bounds, self.dropped, strict=True)]
 
 
-def target_of(word: Format, name: str) -> Target:
+def target_of(word: Format, name: str) -> OutputFormat:
     """Return what an output word means; an offset of the value is one of its centre."""
     centre = Fraction(word.centre) + word.sign * Fraction(word.offset)
-    return Target(name, Fraction(word.lsb), word.lowest, word.highest, centre, word.sign)
+    return OutputFormat(name, Fraction(word.lsb), word.lowest, word.highest, centre, word.sign)
 
 
 @contextmanager
@@ -81,17 +81,17 @@ def within_floats(kind: str, name: str) -> Iterator[None]:
         ) from None
 
 
-def certify(draft: Draft, facts: Sequence[BlockFacts], tables: Sequence[Table]) -> Certificate:
+def certify(draft: PlanDraft, facts: Sequence[BlockFacts], tables: Sequence[Table]) -> Certificate:
     """Return what the proved errors of the blocks amount to, output by output."""
-    words = draft.source.outputs.items()
     bounds = _within_truth(draft, draft.bounds(facts))
     parts = []
     for bound, arithmetic in zip(bounds, draft.arithmetic, strict=True):
         composed = {each.name: getattr(bound, each.name) for each in fields(Parts)}
-        composed["arithmetic"] = (arithmetic + bound.arithmetic) * ROOM if bound.arithmetic else arithmetic
+        composed["arithmetic"] = (arithmetic + bound.arithmetic) * ROUND_UP if bound.arithmetic else arithmetic
         parts.append(Parts(**composed))
     proved = []
     verdicts = _verdicts(draft, bounds, [replace(each, final_rounding=0.0).total for each in parts], tables)
+    words = draft.formats.results.items()
     for (name, word), own, (saturation, witness, reach) in zip(words, parts, verdicts, strict=True):
         # a word off by its bound, on either side, is still within the range stated
         low, high = draft.reach or reach
@@ -102,67 +102,69 @@ def certify(draft: Draft, facts: Sequence[BlockFacts], tables: Sequence[Table]) 
                 relative_to=draft.relative_to, assumed=draft.assumed, spread=draft.spread,
             )
         )  # fmt: skip
-    return with_source(Certificate(tuple(proved)), draft.source)
+    return certificate_of(tuple(proved), draft.formats, draft.provenance)
 
 
-def _within_truth(draft: Draft, bounds: list[OutputBound]) -> list[OutputBound]:
+def _within_truth(draft: PlanDraft, bounds: list[OutputBound]) -> list[OutputBound]:
     """Return the bounds with their reach cut down to that of the true outputs, which they are close to."""
     if not draft.ranges:
         return bounds
     closer = []
-    every = zip(bounds, draft.ranges, draft.source.outputs.values(), draft.arithmetic, strict=True)
+    every = zip(bounds, draft.ranges, draft.formats.results.values(), draft.arithmetic, strict=True)
     for bound, true, word, arithmetic in every:
         ends = sorted((float(word.units(true.low)), float(word.units(true.high))))
         slack = bound.total + arithmetic + REACH_SLACK * max(1.0, *map(abs, ends))
+        if not word.signed:  # before it is rounded: then it is seen that no sum is rounded to less than 0
+            slack -= bound.final_rounding
         low, high = max(bound.low, ends[0] - slack), min(bound.high, ends[1] + slack)
         closer.append(replace(bound, low=low, high=high))
     return closer
 
 
-def check_accuracy(source: Source, certificate: Certificate) -> None:
+def check_accuracy(provenance: Provenance, certificate: Certificate) -> None:
     """Refuse a model whose proof, with all that the plan could not know, is above what was asked for."""
     for output in certificate.outputs:
-        if output.parts.total >= source.accuracy:
-            what = f"joint '{output.name}'" if isinstance(source, RobotSource) else f"function '{source.name:.60}'"
-            if isinstance(source, QuantitySource):
-                what = f"{source.spec.quantity} of robot '{source.name:.60}', {output.name}"
+        if output.parts.total >= provenance.accuracy:
+            what = provenance.what if provenance.robot is None else f"{provenance.what}, {output.name}"
             raise BddTorqueError(
                 f"{what}: the proved error of {output.parts.total:.4g} units is not below the accuracy of "
-                f"{source.accuracy:g} requested; float arithmetic behind the tables takes "
+                f"{provenance.accuracy:g} requested; float arithmetic behind the tables takes "
                 f"{output.parts.arithmetic:.2g}: use fewer output bits or a larger accuracy"
             )
 
 
 def _verdicts(
-    draft: Draft, bounds: Sequence[OutputBound], errors: Sequence[float], tables: Sequence[Table]
+    draft: PlanDraft, bounds: Sequence[OutputBound], errors: Sequence[float], tables: Sequence[Table]
 ) -> Sequence[Verdict]:
     """Return whether each output can leave its range, and input words for which it does."""
-    source, plan = draft.source, draft.plan
+    formats, provenance, plan = draft.formats, draft.provenance, draft.plan
     reach = [(bound.low, bound.high) for bound in bounds]
-    if isinstance(source, RobotSource):
-        return judge(source.robot, source.formats, plan, tables, reach, errors)
-    if isinstance(source, QuantitySource):
-        formats = list(source.outputs.values())
+    if provenance.is_torque:
+        robot, _ = provenance.require_robot()
+        return prove_saturation(robot, formats, plan, tables, reach, errors)
+    if provenance.robot is not None:
+        outputs = list(formats.results.values())
 
         def units(words: Mapping[str, npt.NDArray[np.int64]], place: int) -> npt.NDArray[np.float64]:
-            return formats[place].units(true_values(source, words)[:, place])  # type: ignore[no-any-return]
+            true = provenance.true_values(formats, words, plan.blocks)
+            assert true is not None  # a robot's are known
+            return outputs[place].units(true[:, place])  # type: ignore[no-any-return]
 
-        sizes = [len(array) for array in source.arrays.inputs]
-        return judge_words(source.words, sizes, plan, tables, reach, units)
+        return prove_word_saturation(formats, plan, tables, reach, units)
     output = plan.outputs[0]
     if math.floor(bounds[0].low + 0.5) >= output.low and math.floor(bounds[0].high + 0.5) <= output.high:
         return [("cannot", None, reach[0])]
     if draft.direct:
         beyond = np.flatnonzero((tables[0].values < output.low) | (tables[0].values > output.high))
-        witness = _words_at(source, int(beyond[0])) if len(beyond) else None
+        witness = _words_at(formats, int(beyond[0])) if len(beyond) else None
         return [("can" if witness else "cannot", witness, reach[0])]
     return [("not excluded", None, reach[0])]
 
 
-def _words_at(source: FunctionSource, index: int) -> tuple[int, ...]:
+def _words_at(formats: Interface, index: int) -> Witness:
     """Return the input words at an index of a table that has them one after another, the first most significant."""
     words = []
-    for word in reversed(source.inputs):
-        words.append(wrap(index, word.bits))
+    for word in reversed(formats.words.values()):
+        words.append((wrap(index, word.bits),))
         index >>= word.bits
     return tuple(reversed(words))

@@ -7,133 +7,56 @@ words may go one beyond the ends of the output, which then clamps them: so the c
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from fractions import Fraction
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from bddtorque.base.errors import BddTorqueError
-from bddtorque.base.plain import choice, real, whole
-from bddtorque.compiler.draft import Draft, target_of
-from bddtorque.compiler.function_words import Asked
-from bddtorque.graph.graph import Graph
-from bddtorque.graph.node_ranges import node_ranges, output_ranges
-from bddtorque.graph.tracer import Number, Tracer
-from bddtorque.laws.law import Law
-from bddtorque.model.exhaustive import grid_values
+from bddtorque.compiler.draft import PlanDraft, target_of
+from bddtorque.compiler.function_request import (
+    BLOCK_BITS,
+    MAX_BLOCK_BITS,
+    Request,
+    RequestedWord,
+    UntraceableError,
+    largest_off,
+    traced,
+)
+from bddtorque.dynamics.graph import Graph
+from bddtorque.dynamics.node_ranges import folding_errors, output_ranges
+from bddtorque.dynamics.tracer import Number, Tracer
+from bddtorque.model.exhaustive import float_values, grid_values
 from bddtorque.model.model import Model
-from bddtorque.model.source import FunctionSource
 from bddtorque.plan.blocks import Block, FunctionBlock, GivenBlock, LawBlock
-from bddtorque.plan.float_plan import AnyPlan
 from bddtorque.plan.plan import Plan, check_widths
 from bddtorque.plan.table import Table
 from bddtorque.plan.wires import Input, Lookup, Output, Wire
-from bddtorque.planner.angles import with_angle_sums
-from bddtorque.planner.budget import plan_network
-from bddtorque.planner.builder import Target
-from bddtorque.planner.float_planner import plan_floats
-from bddtorque.planner.integer_planner import plan_integers
-from bddtorque.proof.folding import folding_errors
-from bddtorque.spec.chips import chip_named
-from bddtorque.spec.field_values import as_chip, as_target
-from bddtorque.spec.resolve import ANY_CHIP
-from bddtorque.words import Format
-from bddtorque.words.argument import Argument, argument_of, intervals
-from bddtorque.words.bounded import ROOM, TIE_WINDOW, ULP, Interval, IntervalArithmetic
+from bddtorque.targets import TARGETS
+from bddtorque.targets.angles import with_angle_sums
+from bddtorque.targets.builder import OutputFormat
+from bddtorque.targets.target import PlanTask, TracedOutputs
+from bddtorque.words.argument import Argument, intervals
+from bddtorque.words.bounded import ROUND_UP, TIE_WINDOW, ULP, Interval
+from bddtorque.words.formats import Format
 from bddtorque.words.integer_range import Range
+from bddtorque.words.law import Law
 from bddtorque.words.rounding import half_up, nearest_words, round_half_away
 
 Floats = npt.NDArray[np.float64]
-BLOCK_BITS, MOST_BLOCK_BITS = 20, 26
-"""Input bits of one table, by default and at most."""
-PRODUCTS = ("auto", "blocks", "squares", "partial")
 WORD_SLACK = 1e-6
-"""Units that a reach is taken wider: more than floats err, less than anybody minds."""
-
-
-@dataclass(frozen=True)
-class Request:
-    """What is asked of a function."""
-
-    name: str  # of the function
-    inputs: Mapping[str, Format]  # formats of the input words, by name
-    output: Asked  # the output word, perhaps with a range still to be found
-    accuracy: float | str = "faithful"  # "faithful", or the largest error allowed, in units
-    assumed_error: float = 0.0  # how far the values of the function are off themselves, in the unit of the output
-    block_bits: int = BLOCK_BITS  # input bits of one table, at most
-    target: str = "tables"  # "tables", "integer" or "float"
-    where: str = ""  # what messages start with; by default the name
-    # rules, spread: how samples were read, and how far those of the same words lie apart
-    rules: Mapping[str, Any] = field(default_factory=dict)
-    spread: float = 0.0
-    products: str = "auto"  # how tables multiply two words, as in `Spec`; for cascades of a traced function
-    chip: str | None = None  # for the target "integer": the processor whose costs words are chosen by
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "where", self.where or f"function '{self.name:.60}'")
-        accuracy = 1.0 if self.accuracy == "faithful" else self.accuracy
-        if isinstance(accuracy, str | bool) or not 0.5 < accuracy < math.inf:
-            raise BddTorqueError(
-                f"{self.where}, accuracy must be 'faithful' or above 0.5 units (rounding takes that), got {accuracy!r}"
-            )
-        real(self.assumed_error, f"{self.where}, assumed_error", low=0)
-        whole(self.block_bits, 2, MOST_BLOCK_BITS, f"{self.where}, block_bits")
-        object.__setattr__(self, "target", as_target(self.target, f"{self.where}, target"))
-        choice(self.products, PRODUCTS, f"{self.where}, products")
-        if self.products != "auto" and self.target != "tables":
-            raise BddTorqueError(
-                f"{self.where}: products is only valid for target 'tables', got '{self.products}' with target "
-                f"'{self.target}'"
-            )
-        if self.chip is not None:
-            as_chip(self.chip, f"{self.where}, chip")
-            if self.target != "integer":
-                raise BddTorqueError(f"{self.where}: chip is only valid for target 'integer', got '{self.target}'")
-        object.__setattr__(self, "accuracy", float(accuracy))
-
-    @property
-    def bits(self) -> int:
-        """Input bits in all."""
-        return sum(word.bits for word in self.inputs.values())
-
-    @cached_property
-    def arguments(self) -> dict[str, Argument]:
-        """What the input words stand for, by name."""
-        return {name: argument_of(word) for name, word in self.inputs.items()}
-
-    def draft(
-        self,
-        plan: AnyPlan,
-        output: Format,
-        relative_to: str,
-        arithmetic: float = 0.0,
-        graph: Graph | None = None,
-        *,
-        direct: bool = True,
-        reach: tuple[int, int] | None = None,
-    ) -> Draft:
-        """Return a plan as the draft of this function; `arithmetic` is in the unit of the output."""
-        words = tuple(self.inputs), tuple(self.inputs.values()), output
-        rules = dict(self.rules)
-        if self.products != "auto":
-            rules["products"] = self.products
-        if self.chip is not None:
-            rules["chip"] = self.chip
-        source = FunctionSource(self.name, *words, float(self.accuracy), graph, rules)
-        errors, assumed = (arithmetic / output.lsb * ROOM,), self.assumed_error / output.lsb * ROOM
-        return Draft(source, plan, errors, relative_to, direct, None, reach, assumed, self.spread)
+"""Units that a reach is taken wider: more than floats err."""
 
 
 def check_bits(request: Request, why_not: str = "") -> None:
     """Refuse more input bits than one table may have, with what would do; and tables where none are asked for."""
-    if request.target == "float":
+    if TARGETS[request.target].only_traced:
         reason = f": {why_not}" if why_not else ""
         raise BddTorqueError(
-            f"{request.where}: target 'float' takes functions that can be traced, others are tables"
+            f"{request.where}: target '{request.target}' takes functions that can be traced, others are tables"
             f"{reason}: use target = 'tables' or 'integer'"
         )
     total, most = request.bits, request.block_bits
@@ -142,23 +65,24 @@ def check_bits(request: Request, why_not: str = "") -> None:
     given = " + ".join(f"{name} {word.bits}" for name, word in request.inputs.items())
     share, rest = divmod(most, len(request.inputs))
     fewer = ", ".join(str(share + (k < rest)) for k in range(len(request.inputs)))
-    more = f"block_bits = {total} or " if total <= MOST_BLOCK_BITS else ""
+    more = f"block_bits = {total} or " if total <= MAX_BLOCK_BITS else ""
     raise BddTorqueError(
         f"{request.where} has {total} input bits ({given}), and one table takes at most {most} together: use "
         f"{more}{fewer} bits" + (f"; it was not split into smaller tables, because it {why_not}" if why_not else "")
     )
 
 
-def draft_again(model: Model) -> tuple[Draft, str]:
+def draft_again(model: Model) -> tuple[PlanDraft, str]:
     """Return the plan of a compiled function made anew from what its file holds, and what it was made from.
 
     What was only stated is as stated: how samples were read, their spread, the error that was assumed.
     """
-    source, plan, stated = model.function_source(), model.plan, model.certificate
-    word = source.output
-    out = Asked(word.name, word.bits, None, word.unit, word)
+    source, plan, stated = model.provenance, model.plan, model.certificate
+    (word,) = model.formats.results.values()
+    out = RequestedWord(word.name, word.bits, None, word.unit, word)
     request = Request(
-        source.name, source.words, out, source.accuracy, 0.0, getattr(plan, "block_bits", BLOCK_BITS), plan.target,
+        source.name, model.formats.words, out, source.accuracy, 0.0, plan.block_bits or BLOCK_BITS,
+        plan.target,
         rules={name: rule for name, rule in source.rules.items() if name not in ("products", "chip")},
         spread=stated.spread, products=source.rules.get("products", "auto"), chip=source.chip,
     )  # fmt: skip
@@ -177,37 +101,23 @@ def draft_again(model: Model) -> tuple[Draft, str]:
     return replace(draft, assumed=stated.assumed), how
 
 
-def draft_of_graph(graph: Graph, request: Request) -> Draft:
+def draft_of_graph(graph: Graph, request: Request) -> PlanDraft:
     """Return the plan of a traced function: one table if its words fit it, else a cascade of them."""
     arguments = request.arguments
     _, sums = _checked_angles(graph, request)
-    ranges = node_ranges(graph, intervals(arguments))
-    (reach,) = output_ranges(graph, ranges)
+    (reach,) = output_ranges(graph, intervals(arguments))
     output = request.output.format(reach.low, reach.high)
     target = target_of(output, "y")
-    (arithmetic,) = folding_errors(graph, ranges)
-    if request.target == "float":
-        spent = arithmetic / output.lsb * ROOM
-        floats = plan_floats(graph, arguments, [target], float(request.accuracy), "traced", "auto", [spent])
-        return request.draft(floats, output, "traced", arithmetic, graph, direct=False)
-    if request.target == "integer":
-        words = plan_integers(
-            graph, arguments, [target], float(request.accuracy), request.block_bits, "traced",
-            chip_named(request.chip or ANY_CHIP),
-            arithmetic / output.lsb * ROOM,
-        )  # fmt: skip
-        return request.draft(words, output, "traced", arithmetic, graph, direct=False)
+    (arithmetic,) = folding_errors(graph, intervals(arguments))
+    planner = TARGETS[request.target]
     shifted = any(each.rest for each in sums.values())  # angles and constants together stand in cascades only
-    if request.bits <= request.block_bits and not shifted:
+    if planner.made_of_tables and request.bits <= request.block_bits and not shifted:
         block = _graph_block(graph, arguments, target, reach)
-        plan = _direct_plan(block, request, output, "traced", request.block_bits)
-        return request.draft(plan, output, "traced", arithmetic, graph)
-    spent = arithmetic / output.lsb * ROOM
-    plan = plan_network(
-        graph, arguments, [target], float(request.accuracy), request.block_bits, "terms", spent,
-        request.products,
-    )  # fmt: skip
-    return request.draft(replace(plan, source="traced"), output, "traced", arithmetic, graph, direct=False)
+        plan = _one_table(block, request, output, "traced", request.block_bits)
+        return request.draft(plan, output, arithmetic, graph, direct=True)
+    task = PlanTask(request, arguments, [target], float(request.accuracy))
+    plan = planner.plan_graph(task, TracedOutputs("traced", graph, (arithmetic / output.lsb * ROUND_UP,)))
+    return request.draft(plan, output, arithmetic, graph)
 
 
 def _checked_angles(graph: Graph, request: Request) -> Any:
@@ -227,7 +137,9 @@ def _checked_angles(graph: Graph, request: Request) -> Any:
         raise BddTorqueError(f"{request.where}: {said}; trace = 'float' takes any function") from None
 
 
-def _graph_block(graph: Graph, arguments: Mapping[str, Argument], target: Target, reach: Interval) -> FunctionBlock:
+def _graph_block(
+    graph: Graph, arguments: Mapping[str, Argument], target: OutputFormat, reach: Interval
+) -> FunctionBlock:
     """Return the table of sign·f − centre."""
     tracer = Tracer()
     inputs = {name: tracer.input(f"x{k}") for k, name in enumerate(arguments)}
@@ -236,15 +148,14 @@ def _graph_block(graph: Graph, arguments: Mapping[str, Argument], target: Target
     value = tracer.sum(tracer.product(float(target.sign), value), -centre)
     own = tracer.graph([value], ["f"])
     reaches = {f"x{k}": argument.interval() for k, argument in enumerate(arguments.values())}
-    found = own.evaluate(reaches, IntervalArithmetic)[0]
-    plain = found if isinstance(found, Interval) else Interval(float(found), float(found))
+    plain = output_ranges(own, reaches)[0]
     sharper = (reach if target.sign > 0 else -reach) - centre
     ends = max(plain.low, sharper.low), min(plain.high, sharper.high)
     low, high = nearest_words(*ends, target.lsb)
     return FunctionBlock(own, tuple(arguments.values()), target.lsb, low, max(low, high))
 
 
-def draft_of_law(law: Law, request: Request, relative_to: str) -> Draft:
+def draft_of_law(law: Law, request: Request, relative_to: str) -> PlanDraft:
     """Return the plan of a law: one table."""
     arguments, formats = tuple(request.arguments.values()), tuple(request.inputs.values())
     count = len(getattr(law, "around", (False,)))
@@ -256,8 +167,8 @@ def draft_of_law(law: Law, request: Request, relative_to: str) -> Draft:
     output = request.output.format(*ends)
     target = target_of(output, "y")
     block = LawBlock(law, arguments, target.lsb, output.lowest - 1, output.highest + 1, target.centre, target.sign)
-    plan = _direct_plan(block, request, output, relative_to, request.bits)
-    return request.draft(plan, output, relative_to, reach=words_reached(*ends, target))
+    plan = _one_table(block, request, output, relative_to)
+    return request.draft(plan, output, direct=True, reach=words_reached(*ends, target))
 
 
 def law_range(law: Any, formats: Sequence[Format]) -> tuple[float, float]:
@@ -270,13 +181,13 @@ def law_range(law: Any, formats: Sequence[Format]) -> tuple[float, float]:
     return float(np.min(values)), float(np.max(values))
 
 
-def words_reached(low: float, high: float, target: Target) -> tuple[int, int]:
+def words_reached(low: float, high: float, target: OutputFormat) -> tuple[int, int]:
     """Return words beyond which no value from low to high goes, whoever's last bits these have."""
     ends = sorted((target.sign * end - float(target.centre)) / float(target.lsb) for end in (low, high))
     return math.floor(ends[0] - WORD_SLACK), math.ceil(ends[1] + WORD_SLACK)
 
 
-def draft_of_values(values: Floats, request: Request) -> Draft:
+def draft_of_values(values: Floats, request: Request) -> PlanDraft:
     """Return the plan of a table of given values, one per entry in the order of the index."""
     ends = float(values.min()), float(values.max())
     output = request.output.format(*ends)
@@ -288,14 +199,14 @@ def draft_of_values(values: Floats, request: Request) -> Draft:
     return replace(draft_of_given(block, request, output), table=table, reach=words_reached(*ends, target))
 
 
-def draft_of_given(block: GivenBlock, request: Request, output: Format) -> Draft:
+def draft_of_given(block: GivenBlock, request: Request, output: Format) -> PlanDraft:
     """Return the plan of a table that is given."""
     widths = tuple(word.bits for word in request.inputs.values())
     block = replace(block, widths=widths, lsb=Fraction(output.lsb))
-    return request.draft(_direct_plan(block, request, output, "float", request.bits), output, "float")
+    return request.draft(_one_table(block, request, output, "float"), output, direct=True)
 
 
-def rounded_values(values: Floats, target: Target) -> tuple[npt.NDArray[np.int64], float]:
+def rounded_values(values: Floats, target: OutputFormat) -> tuple[npt.NDArray[np.int64], float]:
     """Return the nearest words of float values, ties away from zero, at most one beyond the ends of the output.
 
     And the largest error in values; what is close to a tie is decided in rationals.
@@ -309,16 +220,57 @@ def rounded_values(values: Floats, target: Target) -> tuple[npt.NDArray[np.int64
         exact = (target.sign * Fraction(float(values[place])) - target.centre) / target.lsb
         nearest = half_up(abs(exact)) * (1 if exact >= 0 else -1)
         words[place] = min(max(nearest, target.low - 1), target.high + 1)
-    error = float((np.abs(units - words) + radius).max()) * unit * ROOM
+    error = float((np.abs(units - words) + radius).max()) * unit * ROUND_UP
     return words, error
 
 
-def _direct_plan(block: Block, request: Request, output: Format, source: str, block_bits: int) -> Plan:
-    """Return the plan of one table."""
-    wires: list[Wire] = [Input(name, word.bits, word.kind == "angle") for name, word in request.inputs.items()]
+def _one_table(block: Block, request: Request, output: Format, relative_to: str, block_bits: int = 0) -> Plan:
+    """Return the plan of one table of all input words."""
+    wires: list[Wire] = [Input.of(name, argument) for name, argument in request.arguments.items()]
     count, target = len(wires), target_of(output, "y")
     wires.append(Lookup(output.name, 0, tuple(range(count))))
-    made = Output("y", ((count, 1),), 0, Fraction(0), 0, target.low, target.high, target.lsb)
-    plan = Plan(tuple(wires), (block,), (made,), source, request.target, block_bits)
+    outputs = (Output("y", ((count, 1),), 0, Fraction(0), 0, target.low, target.high, target.lsb),)
+    plan = Plan(tuple(wires), (block,), outputs, relative_to, request.target, block_bits or request.bits)
     check_widths(plan, f"function '{output.name:.40}'")
     return plan
+
+
+def draft_of_function(function: Any, request: Request, trace: str) -> tuple[PlanDraft, list[str]]:
+    """Return the plan of a function, by the first way that it can be taken, and notes."""
+    where = request.where
+    if hasattr(function, "bounded") and hasattr(function, "to_plain"):
+        check_bits(request)
+        return draft_of_law(function, request, "law"), []
+    if not callable(function) and not isinstance(function, Graph):
+        raise BddTorqueError(f"{where} must be a function, a law or a graph, not {type(function).__name__}")
+    if isinstance(function, Graph):
+        return draft_of_graph(function, request), []
+    why_not = ""
+    if trace != "float":
+        try:
+            return draft_of_graph(_trace(function, request), request), []
+        except BddTorqueError as problem:
+            if trace == "traced":
+                raise
+            why_not = str(problem).removeprefix(where).lstrip(":, ")
+    check_bits(request, why_not)
+    notes = [f"compiled from its float values; not traced: {why_not}"] if why_not else []
+    return draft_of_values(float_values(function, request.inputs, where), request), notes
+
+
+def _trace(function: Callable[..., Any], request: Request) -> Graph:
+    """Return the graph of a function, or refuse; also one that does other things to numbers than under trace."""
+    where = request.where
+    try:
+        graph = traced(function, tuple(request.inputs))
+    except UntraceableError as problem:
+        raise BddTorqueError(
+            f"{where} can only be traced through sums, products, integer powers, sines and cosines, found {problem}"
+        ) from None
+    off = largest_off(function, graph, request.inputs, where)
+    if off > 1e-6:
+        raise BddTorqueError(
+            f"{where} gives other values when traced than with floats ({off:.3g} of its size apart), because it "
+            "inspects its arguments; use trace = 'float'"
+        )
+    return graph

@@ -13,26 +13,23 @@ from os import PathLike
 from typing import Any
 
 from bddtorque.base.errors import BddTorqueError, one_line
-from bddtorque.base.reading import read_whole
-from bddtorque.base.writing import write_whole
-from bddtorque.diagrams.cost import block_candidates, product_candidates
+from bddtorque.base.files import read_whole, write_whole
 from bddtorque.plan.blocks import Block, output_format
 from bddtorque.plan.bound import OutputBound
-from bddtorque.plan.float_plan import AnyPlan, FloatPlan, float_plan_from_plain
-from bddtorque.plan.float_wires import FloatOutput
-from bddtorque.plan.plan_data import plan_from_plain
+from bddtorque.plan.plan import Plan, plan_from_plain
 from bddtorque.plan.wires import Output, Product
+from bddtorque.targets.tables.cost import block_candidates, product_candidates
 
 FORMAT, VERSION = "bddtorque plan", 1
-LARGEST_FILE = 64 * 2**20
+MAX_FILE_BYTES = 64 * 2**20
 """Bytes, as those of the header of a model, which carries its plan; JSON takes up to 25 times as much memory."""
-LONGEST_VALUE = 60
+MAX_VALUE_LENGTH = 60
 """Characters shown of a value that differs."""
 
 
-def plan_to_plain(plan: AnyPlan, robot: str, bounds: Sequence[OutputBound]) -> dict[str, Any]:
+def plan_to_plain(plan: Plan, robot: str, bounds: Sequence[OutputBound]) -> dict[str, Any]:
     """Return all there is to know of a plan before its tables are made, for JSON; only `plan` is read again."""
-    outputs: Sequence[Output | FloatOutput] = plan.outputs
+    outputs: Sequence[Output] = plan.outputs
     plain = {
         "format": FORMAT,
         "version": VERSION,
@@ -44,7 +41,7 @@ def plan_to_plain(plan: AnyPlan, robot: str, bounds: Sequence[OutputBound]) -> d
             for output, bound in zip(outputs, bounds, strict=True)
         ],
     }
-    if isinstance(plan, FloatPlan):
+    if plan.in_floats:
         return plain | {"blocks": [_block_figures(block) for block in plan.blocks]}
     return plain | {
         "wire_bits": [plan.bits_of(wire) for wire in range(len(plan.wires))],
@@ -74,12 +71,12 @@ def save_plan(plain: Mapping[str, Any], path: str | PathLike[str]) -> None:
     write_whole(path, (json.dumps(plain, indent=1, ensure_ascii=False, allow_nan=False) + "\n").encode())
 
 
-def load_plan(path: str | PathLike[str]) -> AnyPlan:
+def load_plan(path: str | PathLike[str]) -> Plan:
     """Return the plan of a file that `save_plan` wrote; anything else is refused in one line."""
     if not isinstance(path, str | PathLike):
         raise BddTorqueError(f"plan must be a Plan or the path of a file with one, got {type(path).__name__}")
     where = one_line(str(path))
-    data = read_whole(path, LARGEST_FILE, "a plan")
+    data = read_whole(path, MAX_FILE_BYTES, "a plan")
     expected = "must be a plan as `bddtorque plan SPEC -o FILE` writes it"
     try:
         plain = json.loads(data)
@@ -90,13 +87,12 @@ def load_plan(path: str | PathLike[str]) -> AnyPlan:
     if plain.get("version") != VERSION:
         raise BddTorqueError(one_line(f"{where}: version must be {VERSION}, got {plain.get('version')!r:.20}"))
     try:
-        in_floats = isinstance(plain["plan"], dict) and plain["plan"].get("target") == FloatPlan.target
-        return (float_plan_from_plain if in_floats else plan_from_plain)(plain["plan"], where)
+        return plan_from_plain(plain["plan"], where)
     except BddTorqueError as problem:  # names in the file may hold anything
         raise BddTorqueError(one_line(str(problem))) from None
 
 
-def check_pinned(pinned: AnyPlan, made: AnyPlan, where: str) -> None:
+def check_pinned(pinned: Plan, made: Plan, where: str) -> None:
     """Refuse a pinned plan that is not the one the planner makes, and say what differs first."""
     for (name, given), (_, own) in zip(_facts(pinned), _facts(made), strict=False):
         if given != own:
@@ -109,12 +105,12 @@ def check_pinned(pinned: AnyPlan, made: AnyPlan, where: str) -> None:
             )
 
 
-def _facts(plan: AnyPlan) -> Iterator[tuple[str, object]]:
+def _facts(plan: Plan) -> Iterator[tuple[str, object]]:
     """Give all that there is in a plan, by name; two plans are the same where all of it is."""
     yield "target", plan.target
     yield "source", plan.source
-    if isinstance(plan, FloatPlan):
-        yield "precision", plan.precision.name
+    if plan.in_floats:
+        yield "precision", plan.floats.name
     else:
         yield "block_bits", plan.block_bits
     kinds: dict[str, Sequence[Any]] = {"wire": plan.wires, "block": plan.blocks, "output": plan.outputs}
@@ -128,4 +124,4 @@ def _facts(plan: AnyPlan) -> Iterator[tuple[str, object]]:
 
 def _shown(value: object) -> str:
     text = value if isinstance(value, str) else repr(value)
-    return text if len(text) <= LONGEST_VALUE else f"{text[:LONGEST_VALUE]}..."
+    return text if len(text) <= MAX_VALUE_LENGTH else f"{text[:MAX_VALUE_LENGTH]}..."

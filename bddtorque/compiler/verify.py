@@ -20,21 +20,22 @@ import numpy as np
 
 from bddtorque.base.archive import read_file
 from bddtorque.base.errors import BddTorqueError, one_line
-from bddtorque.compiler.draft import Draft, certify, within_floats
+from bddtorque.base.tasks import Task
+from bddtorque.base.workers import Progress, WorkError, Workers, step
+from bddtorque.compiler.draft import PlanDraft, certify, within_floats
 from bddtorque.compiler.function_draft import draft_again
 from bddtorque.compiler.robot_draft import draft_of_robot
-from bddtorque.diagrams.bdd import build
-from bddtorque.diagrams.forms import FORMS, lower
-from bddtorque.graph.graph import Op
+from bddtorque.dynamics.graph import Op
 from bddtorque.model.model import Model, from_bytes, to_bytes
-from bddtorque.model.source import FunctionSource
+from bddtorque.plan.bdd import Diagram
 from bddtorque.plan.blocks import Block, GivenBlock, output_format
 from bddtorque.plan.bound import BlockFacts
+from bddtorque.plan.forms import FORMS, check_form, make_form
+from bddtorque.plan.reduction import check_diagram
 from bddtorque.plan.table import Table
 from bddtorque.plan.tabulate import tabulate
 from bddtorque.proof.certificate import Certificate
-from bddtorque.spec.loading import as_specified
-from bddtorque.work import Progress, Task, WorkError, Workers, step
+from bddtorque.spec.spec_files import as_specified
 
 
 @dataclass(frozen=True)
@@ -99,20 +100,20 @@ def verify(
         Check("bytes", True, "written again, the same"),  # or it would not have been read
     ]
     try:
-        with step(team.progress, f"planning {model.name} again"), within_floats(model.source.kind, model.name):
+        with step(team.progress, f"planning {model.name} again"), within_floats(model.provenance.kind, model.name):
             draft, how = redraft(model)
     except BddTorqueError as problem:
         return [*checks, Check("plan", False, one_line(str(problem)))]
-    if (draft.source, draft.plan) != (model.source, model.plan):
+    if (draft.formats, draft.provenance, draft.plan) != (model.formats, model.provenance, model.plan):
         return [*checks, Check("plan", False, f"another plan, or other words, made from {how}")]
     checks.append(Check("plan", True, f"made again from {how}"))
     given = any(isinstance(block, GivenBlock) for block in model.plan.blocks)
-    if executor is None and isinstance(model.source, FunctionSource):
+    if executor is None and model.provenance.robot is None:
         team = Workers(1, progress=progress)  # most are one table: processes of our own would take longer to start
     try:
         found = _checked_blocks(model, team)
         facts = [BlockFacts(each["error"], each["low"], each["high"]) for each in found]
-        with step(team.progress, f"proving {model.name} again"), within_floats(model.source.kind, model.name):
+        with step(team.progress, f"proving {model.name} again"), within_floats(model.provenance.kind, model.name):
             certificate = certify(draft, facts, model.tables)
     except WorkError:  # says nothing of the file
         raise
@@ -124,7 +125,7 @@ def verify(
         if given and kind == "tables":
             right = "the words that were given, by their key; only the function itself can tell whether they are right"
         checks.append(Check(kind, not wrong, wrong[0] if wrong else right))
-    if isinstance(model.source, FunctionSource):
+    if model.provenance.robot is None:
         stated = wrongly_stated(model)
         checks.append(Check("stated", not stated, stated or "spread, range and graph are what they can be"))
     if given:  # the reach of the function itself is only stated
@@ -138,20 +139,20 @@ def verify(
     return [*checks, Check("certificate", same and kept, one_line(f"{detail}: {bounds}"))]
 
 
-def redraft(model: Model) -> tuple[Draft, str]:
+def redraft(model: Model) -> tuple[PlanDraft, str]:
     """Return the plan of a model made anew from what its file holds, and what it was made from."""
-    source = model.source
-    if isinstance(source, FunctionSource):
+    if model.provenance.robot is None:
         return draft_again(model)
-    draft = draft_of_robot(source.spec, source.robot)
-    if as_specified(source.spec, source.robot) != source.robot:
+    robot, spec = model.provenance.require_robot()
+    draft = draft_of_robot(spec, robot)
+    if as_specified(spec, robot) != robot:
         raise BddTorqueError("spec and robot differ in gravity, payload or friction")
     return draft, "robot and spec"
 
 
 def wrongly_stated(model: Model) -> str:
     """Return what is wrong with that which a file states and nothing is made from, or empty text."""
-    certificate, word = model.certificate, model.output
+    certificate, (word,) = model.certificate, model.formats.results.values()
     if certificate.spread < 0 or certificate.assumed < 0:
         return "spread and assumed error must be at least 0"
     for k, (block, table) in enumerate(zip(model.plan.blocks, model.tables, strict=True)):
@@ -193,13 +194,15 @@ def check_block(block: Block, values: Any, arrays: dict[str, Any], memory: int) 
     if differs.any():
         at = int(differs.argmax())
         wrong["tables"] = f"entry {at} must be {table.values[at]}, it is {values[at]}"
-    order = tuple(int(variable) for variable in arrays["order"])
-    rebuilt = build(table, order, memory)
-    if any(not np.array_equal(array, arrays[name]) for name, array in rebuilt.arrays().items()):
-        wrong["diagrams"] = f"the reduced diagram under order {order} differs"
     try:
+        # reduced and ordered, which the arrays are checked for, it is the only diagram of its table under this order
+        diagram = Diagram.from_arrays(**arrays, signed=table.signed)
+        check_diagram(diagram, table)
         for form in FORMS:
-            lower(form, table, order, memory)
+            try:
+                check_form(make_form(form, table, diagram, memory), table)
+            except BddTorqueError as problem:
+                wrong["forms"] = str(problem)
     except BddTorqueError as problem:
-        wrong["forms"] = str(problem)
+        wrong["diagrams"] = str(problem)
     return {**wrong, "error": facts.error, "low": facts.low, "high": facts.high}

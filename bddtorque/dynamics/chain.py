@@ -29,8 +29,8 @@ class Chain(NamedTuple):
 
     Attributes
     ----------
-    revolute
-        (k,) bool.
+    turns
+        (k,) bool: whether it turns, else it slides.
     rotation
         (k, 3, 3), orientation of joint frame i at q = 0 in the frame of the link that carries it.
     translation
@@ -49,7 +49,7 @@ class Chain(NamedTuple):
         (k,), the position of joint i is multiplier · q[drive] + offset.
     """
 
-    revolute: npt.NDArray[np.bool_]
+    turns: npt.NDArray[np.bool_]
     rotation: Array
     translation: Array
     body: Array
@@ -66,8 +66,15 @@ class Chain(NamedTuple):
         return int(self.drive.max()) + 1
 
     @property
+    def angles(self) -> npt.NDArray[np.bool_]:
+        """True if the position of each driven joint is an angle, (n,): something turns by it."""
+        angles = np.zeros(self.driven, dtype=np.bool_)
+        angles[self.drive[self.turns]] = True
+        return angles
+
+    @property
     def coupled(self) -> bool:
-        """Whether some joints follow others, or stand in another order than their drives."""
+        """True if one position moves several joints, or they stand in another order than their drives."""
         return not np.array_equal(self.drive, np.arange(len(self.drive)))
 
 
@@ -98,7 +105,7 @@ def chain_of(robot: Robot) -> Chain:
         place = robot.tip_member("a payload")
         bodies[place] = bodies[place] + times(times(T, pseudo_inertia(robot.payload)), T.T)
     return Chain(
-        np.array([member.joint.revolute for member in members]),
+        np.array([member.turns for member in members]),
         np.array([member.joint.rotation for member in members], dtype=np.float64),
         np.array([member.joint.translation for member in members], dtype=np.float64),
         np.array(bodies),

@@ -1,7 +1,7 @@
-"""Graphs traced from a robot's own numbers, without rounding: pose and Jacobian of the tip, torques with a payload.
+"""A robot's own numbers without rounding, and the pose and the Jacobian of its tip traced from them.
 
 The constants of these graphs are exact until each is rounded to a float, once: they differ from the true function by no
-more than `bddtorque.proof.folding.folding_errors` charges.
+more than `bddtorque.dynamics.node_ranges.folding_errors` charges.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ import numpy as np
 
 from bddtorque.base.plain import Vector
 from bddtorque.dynamics.chain import Array, Chain, chain_of
-from bddtorque.dynamics.coupling import drive_torques, member_motion, member_positions
-from bddtorque.dynamics.newton_euler import WRENCH, add, cross, newton_euler
-from bddtorque.graph.tracer import Exact, ExactTracer, Number, traced_inputs
+from bddtorque.dynamics.coupling import traced_positions
+from bddtorque.dynamics.newton_euler import add, cross
+from bddtorque.dynamics.tracer import Exact, ExactTracer
 from bddtorque.robots.parts import Link
 from bddtorque.robots.robot import Robot
 
@@ -55,7 +55,7 @@ def exact_body(link: Link) -> Array:
     return _pseudo_inertia(mass, mass * c, around)
 
 
-def _carried(robot: Robot, body: Array) -> Array:
+def carried_body(robot: Robot, body: Array) -> Array:
     """Return a body in the tip frame as one in the frame of the link that carries it."""
     T = np.full((4, 4), Exact(0), dtype=object)
     T[:3, :3], T[:3, 3], T[3, 3] = exact_array(robot.tip.rotation), exact_array(robot.tip.translation), Exact(1)
@@ -79,7 +79,7 @@ def exact_chain(robot: Robot) -> Chain:
     bodies = np.array([exact_body(member.link) for member in robot.members])
     if robot.payload is not None:
         place = robot.tip_member("a payload")
-        bodies[place] = bodies[place] + _carried(robot, exact_body(robot.payload))
+        bodies[place] = bodies[place] + carried_body(robot, exact_body(robot.payload))
     return chain._replace(
         rotation=exact_array(chain.rotation),
         translation=exact_array(chain.translation),
@@ -97,25 +97,13 @@ def payload_body(numbers: Mapping[str, Any]) -> Array:
     return _pseudo_inertia(mass, (x, y, z), [[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
 
 
-def trace_payload_torques(
-    robot: Robot, tracer: ExactTracer, q: Any, qd: Any, qdd: Any, numbers: Mapping[str, Any], weightless: bool = False
-) -> list[Number]:
-    """Return the torques of a robot that carries a payload of traced numbers, under trace; motions may be 0.0."""
-    chain = exact_chain(robot)
-    body, place = chain.body.copy(), robot.tip_member("a payload")
-    body[place] = body[place] + _carried(robot, payload_body(numbers))
-    chain = chain._replace(body=body)
-    if weightless:
-        chain = chain._replace(base_acceleration=exact_array(np.zeros(3)))
-    drives = (np.array(each, dtype=object) for each in (q, qd, qdd))
-    position, velocity, acceleration = (
-        move(chain, each) for move, each in zip((member_positions, member_motion, member_motion), drives, strict=True)
-    )
-    k = len(chain.revolute)
-    sine, cosine = (np.array([turn(angle) for angle in position], dtype=object) for turn in (tracer.sin, tracer.cos))
-    tau, wrench = np.zeros(k, dtype=object), np.zeros((k, WRENCH), dtype=object)
-    newton_euler(chain, sine, cosine, position, velocity, acceleration, tau, wrench)
-    return list(drive_torques(chain, tau))
+def next_frame(chain: Chain, i: int, R: Any, position: Any, sine: Any, cosine: Any) -> tuple[Any, Any]:
+    """Return the way to the frame of link i and its rotation, in base axes, from the rotation of what carries it."""
+    way, R = turned(R, chain.translation[i]), _times(R, chain.rotation[i])
+    if chain.turns[i]:
+        rows = [[row[0] * cosine + row[1] * sine, row[1] * cosine - row[0] * sine, row[2]] for row in R]
+        return way, np.array(rows, dtype=object)
+    return add(way, tuple(row[2] * position for row in R)), R
 
 
 def trace_pose(robot: Robot, tracer: ExactTracer) -> tuple[Any, Rows, list[Any], list[Any]]:
@@ -124,22 +112,15 @@ def trace_pose(robot: Robot, tracer: ExactTracer) -> tuple[Any, Rows, list[Any],
     The last way is the one to the tip.
     """
     chain, path = exact_chain(robot), robot.tip_path
-    q = member_positions(chain, np.array(traced_inputs(tracer, "q", robot.degrees_of_freedom), dtype=object))
+    q = traced_positions(chain, tracer) * chain.multiplier + chain.offset
     R: Any = exact_array(np.eye(3))
     position, ways, axes = (Exact(0), Exact(0), Exact(0)), [], []
     for i in path:
-        angle = q[i]
-        way = _turned(R, chain.translation[i])
-        R = _times(R, chain.rotation[i])
-        if chain.revolute[i]:
-            s, c = tracer.sin(angle), tracer.cos(angle)
-            R = np.array([[row[0] * c + row[1] * s, row[1] * c - row[0] * s, row[2]] for row in R], dtype=object)
-        else:
-            way = add(way, tuple(row[2] * angle for row in R))
+        way, R = next_frame(chain, i, R, q[i], tracer.sin(q[i]), tracer.cos(q[i]))
         position = add(position, way)
         ways.append(way)
         axes.append(tuple(row[2] for row in R))
-    last = _turned(R, exact_array(robot.tip.translation))
+    last = turned(R, exact_array(robot.tip.translation))
     R = _times(R, exact_array(robot.tip.rotation))
     return add(position, last), R.tolist(), axes, [*ways[1:], last]
 
@@ -152,13 +133,14 @@ def trace_jacobian(robot: Robot, tracer: ExactTracer) -> Rows:
     arm: Any = still
     for i, axis, way in zip(reversed(robot.tip_path), reversed(axes), reversed(ways), strict=True):
         arm, member = add(way, arm), members[i]  # from this joint to the tip
-        own = (*cross(axis, arm), *axis) if member.joint.revolute else (*axis, *still)
+        own = (*cross(axis, arm), *axis) if member.turns else (*axis, *still)
         moved = (entry * Exact(member.multiplier) for entry in own)
         columns[member.drive] = tuple(a + b for a, b in zip(moved, columns[member.drive], strict=True))
     return [list(row) for row in zip(*columns, strict=True)]
 
 
-def _turned(R: Any, vector: Any) -> Any:
+def turned(R: Any, vector: Any) -> Any:
+    """Return R·vector, in any numbers."""
     x, y, z = (row[0] * vector[0] + row[1] * vector[1] + row[2] * vector[2] for row in R)
     return x, y, z
 

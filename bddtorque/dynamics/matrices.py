@@ -1,4 +1,4 @@
-"""What follows from inverse dynamics: mass matrix, bias, gravity, forward dynamics; float64, in batches."""
+"""Quantities that follow from inverse dynamics: mass matrix, bias, gravity, forward dynamics; float64, in batches."""
 
 from __future__ import annotations
 

@@ -16,8 +16,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from bddtorque.base.arithmetic import arithmetic
-from bddtorque.base.jit import jitable, uncounted
+from bddtorque.base.jit import arithmetic, jitable, njit_without_refcounts
 from bddtorque.dynamics.chain import Array, Chain
 
 WRENCH = 15
@@ -33,7 +32,7 @@ def newton_euler(
 ) -> None:
     """Write the torques (k,) of all joints of one state into `tau`, those of followers apart.
 
-    `sine` and `cosine` hold those of q for revolute joints (others are not read); `wrench` is scratch space
+    `sine` and `cosine` hold those of q for joints that turn (others are not read); `wrench` is scratch space
     (k, WRENCH) of the same number type. Positions in rad or m, torques in N·m or N.
     """
     n = len(tau)
@@ -49,7 +48,7 @@ def newton_euler(
         if carrier >= 0:
             a = add(a, matrix_times(acceleration_field(w, dw), row(chain.translation, i)))
         w, dw, a = into_joint(chain.rotation, i, w), into_joint(chain.rotation, i, dw), into_joint(chain.rotation, i, a)
-        if chain.revolute[i]:
+        if chain.turns[i]:
             w, dw, a = (
                 turn_back(w, sine[i], cosine[i]),
                 turn_back(dw, sine[i], cosine[i]),
@@ -68,8 +67,8 @@ def newton_euler(
     f = m = (0.0, 0.0, 0.0)  # what the links outside ask of link i, in its axes and about its origin
     for i in range(n - 1, -1, -1):  # inward
         f, m = add(kept(wrench, i, 0), f), add(kept(wrench, i, 3), m)
-        tau[i] = (m[2] if chain.revolute[i] else f[2]) + chain.rotor[i] * qdd[i]
-        if chain.revolute[i]:
+        tau[i] = (m[2] if chain.turns[i] else f[2]) + chain.rotor[i] * qdd[i]
+        if chain.turns[i]:
             f, m = turn(f, sine[i], cosine[i]), turn(m, sine[i], cosine[i])
         else:  # the origin stands q along z of the joint frame
             m = (m[0] - q[i] * f[1], m[1] + q[i] * f[0], m[2])
@@ -83,7 +82,7 @@ def newton_euler(
             f = m = (0.0, 0.0, 0.0)
 
 
-@uncounted
+@njit_without_refcounts
 def torque_rows(
     chain: Chain, sine: Array, cosine: Array, q: Array, qd: Array, qdd: Array, tau: Array, wrench: Array
 ) -> None:

@@ -1,7 +1,7 @@
 """The same robot with fewer numbers: frames of Khalil and Kleinfinger, and base parameters.
 
 The torques do not change when the frame of a link is turned about, or shifted along, the axis of its joint; nor when
-what a joint's motion leaves as it is (masses on the axis of a revolute joint, the second moments of a sliding body) is
+what a joint's motion leaves as it is (masses on the axis about which it turns, the second moments of a sliding body) is
 counted with the link before it. Used freely, both leave a chain full of zeros, which the tracer then drops.
 """
 
@@ -19,21 +19,21 @@ from bddtorque.robots.frames import angle_of, rotation_z, times
 Floats = npt.NDArray[np.float64]
 
 NOISE = 1e-12
-"""What is smaller than this, relative to the numbers it was computed from, is rounding noise and becomes zero."""
+"""A number smaller than this, relative to those it was computed from, is rounding noise and becomes zero."""
 REACH = 10.0
-"""How far along its axis an origin may move, in lengths of the longest translation. The common normal of two nearly
-parallel axes can lie at any distance; moments about an origin so far off would lose the digits that matter."""
+"""Largest distance that an origin may move along its axis, in longest translations. The common normal of two
+nearly parallel axes can lie at any distance; moments about an origin so far off would lose digits that matter."""
 
 
 class Regrouped(NamedTuple):
-    """A chain of the same torques, with an angle (k,) in rad to be added to each revolute joint's position."""
+    """A chain of the same torques, with an angle (k,) in rad to be added to the position of each joint that turns."""
 
     chain: Chain
     offset: Floats
 
 
-class Steps(NamedTuple):
-    """How a chain was regrouped, for the proof that its torques are the same.
+class RegroupSteps(NamedTuple):
+    """The regrouping of a chain, for the proof that its torques are the same.
 
     Attributes
     ----------
@@ -58,7 +58,7 @@ def regrouped(chain: Chain) -> Regrouped:
     return regroup_steps(chain).result
 
 
-def regroup_steps(chain: Chain) -> Steps:
+def regroup_steps(chain: Chain) -> RegroupSteps:
     """Return an equivalent chain and how it was found; see `regrouped`."""
     frames = Frames(chain)
     base_acceleration = frames.turn_base(chain.base_acceleration)  # where the base stands does not matter
@@ -86,14 +86,14 @@ def regroup_steps(chain: Chain) -> Steps:
 
     undropped = as_chain(frames.body.copy())
     _drop_unseen(frames, rotor)
-    return Steps(frames.moves, undropped, Regrouped(as_chain(frames.body), offset))
+    return RegroupSteps(frames.moves, undropped, Regrouped(as_chain(frames.body), offset))
 
 
 class Frames:
     """The frames and bodies of a chain while they are moved, in any number type; `moves` records how."""
 
     def __init__(self, chain: Chain) -> None:
-        self.revolute, self.parent = chain.revolute, chain.parent
+        self.turns, self.parent = chain.turns, chain.parent
         self.rotation, self.translation, self.body = (
             np.array(each) for each in (chain.rotation, chain.translation, chain.body)
         )
@@ -124,7 +124,7 @@ class Frames:
     def move_body(self, i: int) -> tuple[Array, Array]:
         """Count with the carrier what the motion of joint i leaves as it is; return that in both frames."""
         body, carrier = self.body, self.parent[i]
-        kept = np.ix_([2, 3], [2, 3]) if self.revolute[i] else np.ix_([0, 1, 2], [0, 1, 2])
+        kept = np.ix_([2, 3], [2, 3]) if self.turns[i] else np.ix_([0, 1, 2], [0, 1, 2])
         moved = np.zeros((4, 4), body.dtype)  # on the axis: z and 1; sliding: second moments
         moved[kept] = body[i][kept]
         body[i][kept] = 0.0
@@ -159,7 +159,7 @@ def _shift_frames(frames: Frames, scale: float) -> None:
     """Put each origin where the common normal to the next axis starts, from the tips inward."""
     for i in range(len(frames.parent) - 1, -1, -1):
         rotation, translation, following = frames.rotation, frames.translation, frames.carried[i][:1]
-        if not frames.revolute[i]:  # a sliding frame may stand anywhere: where the next one does
+        if not frames.turns[i]:  # a sliding frame may stand anywhere: where the next one does
             shift = translation[following[0]] if following else np.zeros(3)
         elif not following:  # where the common normal from the axis before ends
             axis, start = rotation[i][2], -times(rotation[i].T, translation[i])
@@ -230,7 +230,7 @@ def _offsets(frames: Frames) -> Floats:
     """Take a constant turn about the joint's own axis out of the rotation, to be added to q; right angles may stay."""
     offset = np.zeros(len(frames.rotation))
     for i, rotation in enumerate(frames.rotation):
-        angle = _own_turn(frames, i) if frames.revolute[i] else 0.0
+        angle = _own_turn(frames, i) if frames.turns[i] else 0.0
         if abs(math.remainder(angle, math.pi / 2)) > NOISE:
             offset[i] = angle
             frames.rotation[i] = _clean_rotation(times(rotation, about_z(-angle)))
@@ -254,14 +254,14 @@ def _drop_unseen(frames: Frames, rotor: Floats) -> None:
 
     body = frames.body
     turning: list[Floats | None] = []
-    """For each link the one direction, in its own axes, about which it turns; none before a revolute joint."""
+    """For each link the one direction, in its own axes, about which it turns; none before a joint that turns."""
     tilted: list[bool] = []
     for i, carrier in enumerate(frames.parent.tolist()):
         direction = turning[carrier] if carrier >= 0 else None
         if direction is not None:
             direction = times(frames.rotation[i].T, direction)
         tilted.append(carrier >= 0 and tilted[carrier])
-        if frames.revolute[i]:
+        if frames.turns[i]:
             tilted[i] = tilted[i] or (direction is not None and not along_z(direction))
             direction = np.array([0.0, 0.0, 1.0])
         turning.append(direction)

@@ -1,4 +1,4 @@
-"""What looks wrong in a robot's numbers, though a reader may accept them: `bddtorque lint`.
+"""Findings that look wrong in a robot's numbers, though a reader may accept them: `bddtorque lint`.
 
 Inertias that no body has, with the nearest that one can have; bodies that move and weigh nothing; units that were
 mixed up; limits that nobody meant; numbers that are only rounding of zero and cost operations; whatever is refused.
@@ -20,11 +20,11 @@ from bddtorque.base.errors import BddTorqueError
 from bddtorque.dynamics.batch import inverse_dynamics
 from bddtorque.dynamics.coupling import refuse_ambiguous_turns, refuse_uncompilable
 from bddtorque.robots.library import RobotLike, load_robot, stated_tree
+from bddtorque.robots.limits import ACCELERATION_PER_VELOCITY
 from bddtorque.robots.parts import Link
 from bddtorque.robots.robot import Robot
 from bddtorque.robots.tree_robot import TreeOptions
-from bddtorque.robots.urdf_tree import Tree, UrdfJoint
-from bddtorque.spec.resolve import ACCELERATION_PER_VELOCITY, PLACEHOLDERS, UNITS
+from bddtorque.robots.urdf_tree import UNLIMITED, Tree, UrdfJoint
 from bddtorque.words.formats import Format
 
 Floats = npt.NDArray[np.float64]
@@ -35,10 +35,10 @@ LONGEST = 20.0
 """m; so far from one joint to the next, lengths are in mm."""
 HEAVIEST = 1000.0
 """kg."""
-MOST_TURNS = 10.0
+MAX_TURNS = 10.0
 """rad; limits of an arm's joint beyond are degrees, or say that there is none."""
 DUST = 1e-6
-"""What is smaller than this, relative to its neighbours, is rounding of zero."""
+"""A number smaller than this, relative to its neighbours, is rounding of zero."""
 NEARLY, EXACTLY = 1e-3, 1e-9
 """An axis so near to another was meant to be it; nearer than the second, the reader makes it so."""
 SPARE = 50.0
@@ -208,20 +208,20 @@ def _joints(tree: Tree) -> Iterator[LintFinding]:
                 where,
                 f"its axes miss a quarter turn by {off:.1g} rad: write pi/2, or use snap = {_snap(off):g}",
             )
-        if not joint.moves:
+        if joint.motion is None:
             continue
-        turns = joint.kind != "prismatic"
+        turns = joint.motion.turns
         ends = [abs(limits[end]) for end in ("lower", "upper") if math.isfinite(limits.get(end, math.inf))]
         if joint.fault:
             yield _found("limits", where, joint.fault)
-        elif turns and ends and max(ends) > MOST_TURNS:
+        elif turns and ends and max(ends) > MAX_TURNS:
             yield _found("limits", where, f"position limit of {max(ends):g} rad looks like degrees, or like none")
-        elif joint.kind in ("revolute", "prismatic") and not ends and joint.mimic is None:
+        elif joint.kind != UNLIMITED and not ends and joint.mimic is None:
             yield _found("limits", where, "no position limits are known")
-        for quantity, least in PLACEHOLDERS.items():
+        for quantity, least in joint.motion.placeholders.items():
             limit = limits.get(quantity, math.inf)
-            if math.isfinite(limit) and limit >= least[not turns]:
-                unit = UNITS[quantity][not turns]
+            if math.isfinite(limit) and limit >= least:
+                unit = joint.motion.units[quantity]
                 yield _found(
                     "limits", where, f"{quantity} limit of {limit:g} {unit} looks like a placeholder or degrees"
                 )
@@ -281,7 +281,7 @@ def _efforts(robot: Robot) -> Iterator[LintFinding]:
         need = np.abs(inverse_dynamics(robot, q, qd, qdd)).max(axis=0)
         for joint, most in zip(robot.joints, need.tolist(), strict=True):
             if math.isfinite(joint.effort) and most > 0 and joint.effort > SPARE * most:
-                unit = UNITS["torque"][not joint.revolute]
+                unit = joint.kind.units["torque"]
                 said = (
                     f"effort limit of {joint.effort:g} {unit} is {joint.effort / most:,.0f} times what motion within "
                 )

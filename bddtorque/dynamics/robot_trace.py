@@ -6,11 +6,11 @@ import numpy as np
 import numpy.typing as npt
 
 from bddtorque.dynamics.chain import Chain, chain_of
-from bddtorque.dynamics.coupling import drive_torques
+from bddtorque.dynamics.coupling import drive_torques, traced_positions
+from bddtorque.dynamics.graph import Graph
 from bddtorque.dynamics.newton_euler import WRENCH, newton_euler
 from bddtorque.dynamics.regroup import regrouped
-from bddtorque.graph.graph import Graph
-from bddtorque.graph.tracer import Tracer, traced_inputs
+from bddtorque.dynamics.tracer import Tracer, traced_inputs
 from bddtorque.robots.library import RobotLike, load_robot
 
 
@@ -33,17 +33,17 @@ def trace_torques(robot: RobotLike, regroup: bool = True) -> Graph:
         The expression graph.
     """
     chain = chain_of(load_robot(robot))
-    own = trace_chain(chain, np.zeros(len(chain.revolute)))
+    own = trace_chain(chain, np.zeros(len(chain.turns)))
     if not regroup:
         return own
     return min(trace_chain(*regrouped(chain)), own, key=lambda graph: sum(graph.counts().values()))
 
 
 def trace_chain(chain: Chain, offset: npt.NDArray[np.float64]) -> Graph:
-    """Return the graph of the torques of a chain whose revolute joints stand at q + offset (rad)."""
+    """Return the graph of the torques of a chain whose turning joints stand at q + offset (rad)."""
     tracer = Tracer()
-    inputs = (np.array(traced_inputs(tracer, kind, chain.driven), dtype=object) for kind in ("q", "qd", "qdd"))
-    q, qd, qdd = (each[chain.drive] * chain.multiplier for each in inputs)
+    rates = (np.array(traced_inputs(tracer, kind, chain.driven), dtype=object)[chain.drive] for kind in ("qd", "qdd"))
+    q, qd, qdd = (each * chain.multiplier for each in (traced_positions(chain, tracer), *rates))
     angle, q = q + (chain.offset + offset), q + chain.offset
     sine = np.array([tracer.sin(each) for each in angle], dtype=object)
     cosine = np.array([tracer.cos(each) for each in angle], dtype=object)

@@ -11,12 +11,12 @@ import numpy as np
 
 from bddtorque.base.errors import BddTorqueError
 from bddtorque.dynamics.batch import Floats
+from bddtorque.dynamics.graph import Graph
 from bddtorque.dynamics.terms import Expansion, Terms, known_terms
-from bddtorque.graph.graph import Graph
-from bddtorque.graph.tracer import Number, Tracer
+from bddtorque.dynamics.tracer import Number, Tracer
 from bddtorque.robots.robot import Robot
 
-MOST_HARMONICS = 20_000
+MAX_HARMONICS = 20_000
 """Beyond, a plan of separate terms has no use: every harmonic is a product with a constant."""
 AMPLITUDE_BITS = 44
 """Significant bits of an amplitude that is compiled: 10⁻¹³ of it."""
@@ -47,10 +47,10 @@ def traced_terms(robot: Robot, by_powers: bool = False) -> tuple[Terms, Graph]:
     """Return the terms of a robot and their graph; refused, with the counts, where there are too many harmonics."""
     terms = shortened(known_terms(robot))
     counts = terms.counts()
-    if counts["harmonics"] > MOST_HARMONICS:
+    if counts["harmonics"] > MAX_HARMONICS:
         raise BddTorqueError(
             f"robot '{robot.name}' has {counts['harmonics']:,} harmonics in its {counts['terms']} terms "
-            f"({counts['phases']:,} phases) and source 'terms' takes {MOST_HARMONICS:,} at most: "
+            f"({counts['phases']:,} phases) and source 'terms' takes {MAX_HARMONICS:,} at most: "
             'source = "recursive" would work (with accuracy "faithful")'
         )
     return terms, trace_terms(terms, by_powers)

@@ -2,9 +2,9 @@
 
     tau_i = Σ_j J_ij q̈_j + Σ_{j<k} C_ijk q̇_j q̇_k + Σ_j C_ijj q̇_j² + G_i
 
-Each coefficient is a function of positions alone: a trigonometric polynomial of at most second degree in every
-revolute joint and a polynomial of at most second degree in every prismatic one. Sampled on five (three) points a joint
-it is therefore known exactly, and a discrete Fourier transform gives it as a sum of
+Each coefficient is a function of positions alone: a trigonometric polynomial of at most second degree in every joint
+that turns and a polynomial of at most second degree in every one that slides. Sampled on five (three) points a joint it
+is therefore known exactly, and a discrete Fourier transform gives it as a sum of
 
     (A cos m·q + B sin m·q) · Π q_p^power ,   m integer, the first non-zero m positive.
 """
@@ -33,9 +33,9 @@ KINDS: tuple[TermKind, ...] = get_args(TermKind)
 Key = tuple[TermKind, int, tuple[int, ...]]
 Integers = npt.NDArray[np.int64]
 
-MOST_JOINTS = 7
+MAX_JOINTS = 7
 """5⁷ = 78,125 samples a coefficient; every further joint costs five times more."""
-REVOLUTE_POINTS, PRISMATIC_POINTS = 5, 3
+TURNING_POINTS, SLIDING_POINTS = 5, 3
 FIFTH_SINES = (0.0, 0.9510565162951535, 0.5877852522924731, -0.5877852522924731, -0.9510565162951535)
 FIFTH_COSINES = (1.0, 0.30901699437494745, -0.8090169943749475, -0.8090169943749475, 0.30901699437494745)
 """Of fifths of a turn, correctly rounded: plans depend on them, and must not differ by machine."""
@@ -46,7 +46,7 @@ NOISE = 1e-12
 
 Nothing is left out that is above this relative to the largest amplitude of its kind, unless all of a coefficient is."""
 AT_ONCE = 2**18
-"""How many harmonics (times states) are evaluated at once, so that memory stays small."""
+"""Harmonics (times states) that are evaluated at once, so that memory stays small."""
 
 
 @dataclass(frozen=True)
@@ -56,9 +56,9 @@ class Expansion:
     Attributes
     ----------
     multipliers
-        Integers m, shape (H, n); zero for prismatic joints.
+        Integers m, shape (H, n); zero for joints that slide.
     powers
-        Integers, shape (H, n); zero for revolute joints.
+        Integers, shape (H, n); zero for joints that turn.
     cosine, sine
         The amplitudes A and B, shape (H,).
     """
@@ -157,32 +157,33 @@ def terms_of(robot: RobotLike) -> Terms:
     """
     robot = load_robot(robot)
     n = robot.degrees_of_freedom
-    if n > MOST_JOINTS:
+    if n > MAX_JOINTS:
         raise BddTorqueError(
-            f"terms of robot '{robot.name}': there must be at most {MOST_JOINTS} joints, got {n} "
-            f'({REVOLUTE_POINTS}^{n} = {REVOLUTE_POINTS**n:,} samples per coefficient); use source = "recursive"'
+            f"terms of robot '{robot.name}': there must be at most {MAX_JOINTS} joints, got {n} "
+            f'({TURNING_POINTS}^{n} = {TURNING_POINTS**n:,} samples per coefficient); use source = "recursive"'
         )
     chain = chain_of(robot)
-    if robot.followers:
+    if robot.coupled:
+        moved = [member.joint.name for member in robot.members if member.joint.name not in robot.joint_names]
         raise BddTorqueError(
-            f"terms of robot '{robot.name}': joint '{robot.followers[0].joint.name}' follows another, and terms of "
-            'such joints are not expanded; use source = "recursive"'
+            f"terms of robot '{robot.name}': joint '{moved[0]}' follows another, and terms of such joints are not "
+            'expanded; use source = "recursive"'
         )
-    revolute = [joint.revolute for joint in robot.joints]
-    grid = sample_grid(revolute)
+    turns = chain.turns.tolist()
+    grid = sample_grid(turns)
     inertial, gravity = _part_sizes(chain)
     terms = []
-    for _, group in groupby(sample_coefficients(chain, grid, grid_turns(revolute)), key=lambda sampled: sampled[0][0]):
+    for _, group in groupby(sample_coefficients(chain, grid, grid_turns(turns)), key=lambda sampled: sampled[0][0]):
         found = []
         for key, values in group:
             _, joint, motion = key
             parts = sum(inertial[joint, j] for j in motion) if motion else gravity[joint]
-            amplitude = _amplitudes(values, revolute)
+            amplitude = _amplitudes(values, turns)
             if np.abs(amplitude).max() > NOISE * parts:
                 found.append((key, amplitude, float(parts)))
         largest = max((float(np.abs(amplitude).max()) for _, amplitude, _ in found), default=0.0)
         terms += [
-            Term(*key, _expansion(amplitude, revolute, NOISE * min(parts, largest))) for key, amplitude, parts in found
+            Term(*key, _expansion(amplitude, turns, NOISE * min(parts, largest))) for key, amplitude, parts in found
         ]
     return Terms(robot, tuple(sorted(terms, key=lambda term: (KINDS.index(term.kind), term.joint, term.motion))))
 
@@ -193,17 +194,17 @@ def known_terms(robot: Robot) -> Terms:
     return terms_of(robot)
 
 
-def sample_grid(revolute: list[bool]) -> Floats:
+def sample_grid(turns: list[bool]) -> Floats:
     """Return the sample positions (points, n): fifths of a turn, and −1, 0, 1 m."""
-    fifths = 2 * np.pi * np.arange(REVOLUTE_POINTS) / REVOLUTE_POINTS
-    axes = [fifths if turns else np.array([-1.0, 0.0, 1.0]) for turns in revolute]
-    return np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1).reshape(-1, len(revolute))
+    fifths = 2 * np.pi * np.arange(TURNING_POINTS) / TURNING_POINTS
+    axes = [fifths if each else np.array([-1.0, 0.0, 1.0]) for each in turns]
+    return np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1).reshape(-1, len(turns))
 
 
-def grid_turns(revolute: list[bool]) -> tuple[Floats, Floats]:
+def grid_turns(turns: list[bool]) -> tuple[Floats, Floats]:
     """Return sines and cosines (points, n) of the sample positions, the same floats on every machine."""
-    axes = [range(REVOLUTE_POINTS) if turns else [0] * PRISMATIC_POINTS for turns in revolute]
-    fifths = np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1).reshape(-1, len(revolute))
+    axes = [range(TURNING_POINTS) if each else [0] * SLIDING_POINTS for each in turns]
+    fifths = np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1).reshape(-1, len(turns))
     return np.array(FIFTH_SINES)[fifths], np.array(FIFTH_COSINES)[fifths]
 
 
@@ -214,7 +215,7 @@ def _part_sizes(chain: Chain) -> tuple[Floats, Floats]:
     way from joint i to link l, and [1, d] is [0, 1] for a sliding joint. What C_ijk is summed from is of the size of
     J_ij and J_ik. Each coefficient has its own measure, so that a light wrist on a heavy arm keeps its terms.
     """
-    n, sliding = len(chain.revolute), ~chain.revolute
+    n, sliding = len(chain.turns), ~chain.turns
     way, moves = np.linalg.norm(chain.translation, axis=1) + sliding, np.eye(n, dtype=np.bool_)
     for i, carrier in enumerate(chain.parent.tolist()):  # samples slide as far as 1 m
         if carrier >= 0:
@@ -256,17 +257,17 @@ def sample_coefficients(chain: Chain, grid: Floats, turned: tuple[Floats, Floats
     yield from ((("gravity", i, ()), weight[:, i]) for i in range(n))
 
 
-def _amplitudes(values: Floats, revolute: list[bool]) -> npt.NDArray[np.complex128]:
+def _amplitudes(values: Floats, turns: list[bool]) -> npt.NDArray[np.complex128]:
     """Return the complex amplitudes over (m_1 or power_1, m_2 or power_2, ...): Fourier, or the parabola's.
 
     Real sums of single products, in order: a library's transform may add differently on another machine.
     """
-    shape = [REVOLUTE_POINTS if turns else PRISMATIC_POINTS for turns in revolute]
+    shape = [TURNING_POINTS if each else SLIDING_POINTS for each in turns]
     real, imaginary = values.reshape(shape), np.zeros(shape)
-    turn = np.outer(np.arange(REVOLUTE_POINTS), np.arange(REVOLUTE_POINTS)) % REVOLUTE_POINTS
-    cosines, sines = (np.array(fifths)[turn] / REVOLUTE_POINTS for fifths in (FIFTH_COSINES, FIFTH_SINES))
-    for axis, turns in enumerate(revolute):
-        if turns:  # (a + ib)(c − is)
+    turn = np.outer(np.arange(TURNING_POINTS), np.arange(TURNING_POINTS)) % TURNING_POINTS
+    cosines, sines = (np.array(fifths)[turn] / TURNING_POINTS for fifths in (FIFTH_COSINES, FIFTH_SINES))
+    for axis, each in enumerate(turns):
+        if each:  # (a + ib)(c − is)
             real, imaginary = (
                 mix(cosines, real, axis) + mix(sines, imaginary, axis),
                 mix(cosines, imaginary, axis) - mix(sines, real, axis),
@@ -285,13 +286,13 @@ def mix(matrix: Floats, values: Floats, axis: int) -> Floats:
     return mixed.reshape(values.shape)
 
 
-def _expansion(amplitude: npt.NDArray[np.complex128], revolute: list[bool], noise: float) -> Expansion:
+def _expansion(amplitude: npt.NDArray[np.complex128], turns: list[bool], noise: float) -> Expansion:
     """Return the harmonics above the noise; of m and −m, which are conjugate, the one whose first m is positive."""
     places = np.argwhere(np.abs(amplitude) > noise / 2)
     values = amplitude[tuple(places.T)]
-    turns = np.array(revolute)
-    multipliers = np.where(turns, (places + 2) % REVOLUTE_POINTS - 2, 0)
-    powers = np.where(turns, 0, places)
+    turning = np.array(turns)
+    multipliers = np.where(turning, (places + 2) % TURNING_POINTS - 2, 0)
+    powers = np.where(turning, 0, places)
     first = np.take_along_axis(multipliers, (multipliers != 0).argmax(axis=1)[:, None], axis=1)[:, 0]
     keep = first >= 0
     twice = np.where(first == 0, 1.0, 2.0)

@@ -1,4 +1,4 @@
-"""What writes the source of straight-line code, and what is made of it."""
+"""`CodeWriter`: writes the source of straight-line code; `Straight`: the code that it becomes."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ import numpy as np
 import numpy.typing as npt
 
 from bddtorque.base.jit import DISABLE_JIT
-from bddtorque.evaluate.cutting import cut, is_large
 from bddtorque.evaluate.generated import generated_module
-from bddtorque.evaluate.input_code import InputWord, input_words
-from bddtorque.evaluate.program import QUANTITIES
-from bddtorque.plan.float_plan import AnyPlan
-from bddtorque.words import Formats
+from bddtorque.evaluate.input_code import InputWord, array_names, input_words
+from bddtorque.evaluate.state_arrays import StateArrays
+from bddtorque.evaluate.statements import Statement, cut, is_large
+from bddtorque.plan.plan import Plan
+from bddtorque.words.interface import Interface
 
 DECORATOR = '@njit(cache=True, nogil=True, _nrt=False, error_model="numpy")\n'
 """No fast-math flag: every operation is rounded as it stands."""
@@ -41,6 +41,8 @@ class Straight:
         How many floats a tile needs in memory.
     tile, kind
         States of a tile, and the type of its floats.
+    kept
+        Whatever must live as long as the code.
     """
 
     states: Callable[..., None]
@@ -52,6 +54,7 @@ class Straight:
     room: int = 0
     tile: int = 1
     kind: Any = np.float64
+    kept: Any = ()
 
 
 class CodeWriter:
@@ -59,6 +62,8 @@ class CodeWriter:
 
     Attributes
     ----------
+    arrays, names
+        The arrays of a state, and what those are called that go in.
     inputs
         The inputs of the plan.
     outputs
@@ -67,17 +72,26 @@ class CodeWriter:
         What is written to a file, after a header.
     parts
         How many functions statements were cut into, 0 if none were.
+    flat
+        Arrays of states that functions of lanes take as arrays of one dimension, called <name>_.
     """
 
-    def __init__(self, plan: AnyPlan, formats: Formats, header: str) -> None:
-        self.wires, self.formats = len(plan.wires), formats
-        self.inputs: list[InputWord] = input_words(plan, formats)
+    def __init__(self, plan: Plan, formats: Interface, header: str) -> None:
+        self.wires, self.arrays = len(plan.wires), StateArrays(formats)
+        self.inputs: list[InputWord] = input_words(plan, self.arrays)
+        self.names = array_names(self.arrays)
         self.outputs = range(len(plan.outputs))
         self.functions = [header]
         self.parts = 0
+        self.flat: set[str] = set()
         self._state: list[str] = []
         self._places: dict[str, str] = {}
         self._space: list[str] = []
+
+    @property
+    def taken_apart(self) -> str:
+        """The statement that gives the arrays of a tuple their names."""
+        return f"{', '.join(self.names)}, = arrays"
 
     @property
     def text(self) -> str:
@@ -98,9 +112,11 @@ class CodeWriter:
         """Add functions, and return the statements that call them; see `add_block`."""
         calls: list[str] = []
         for number, body in enumerate(bodies):
-            calls.append(f"{name}{number}({', '.join(arguments)})")
-            block = self.add_block(f"block_{name}{number}", arguments, body, lanes=lanes)
-            self.add(calls[-1], [*(["align_stack()"] if lanes else []), block])
+            self.add_block(f"block_{name}{number}", arguments, body, lanes=lanes)
+            given = ", ".join(arguments)
+            begin = ["align_stack()"] if lanes else []
+            self.add(f"{name}{number}({given})", [*begin, f"block_{name}{number}({given})"])
+            calls.append(self._call(f"{name}{number}", arguments, lanes))
         self.parts += len(calls)
         return calls
 
@@ -116,9 +132,10 @@ class CodeWriter:
 
         They are about one state (see `llvm_code`), or about as many as there are `lanes` (see `lane_code`).
         """
-        call = f"{name}({', '.join(arguments)})"
+        head = f"{name}({', '.join(arguments)})"
+        call = self._call(name, arguments, lanes)
         if DISABLE_JIT:
-            self.add(call, [*statements, f"return {', '.join(results)}," if results else "return"], "")
+            self.add(head, [*statements, f"return {', '.join(results)}," if results else "return"], "")
             return call
         given = ", ".join(f"{each}={each}" for each in arguments)
         lines = "\n".join(["", *statements])
@@ -127,7 +144,12 @@ class CodeWriter:
         self.functions.append(f"@intrinsic\ndef {name}(typing, {', '.join(arguments)}):\n    {block}\n")
         return call
 
-    def write_state(self, statements: Sequence[str], anywhere: Sequence[str], real: str = "") -> None:
+    def _call(self, name: str, arguments: Sequence[str], lanes: int) -> str:
+        """Return the call of a function; what takes lanes of states is given arrays as they lie in memory (`flat`)."""
+        given = (f"{each}_" if lanes and each in self.flat else each for each in arguments)
+        return f"{name}({', '.join(given)})"
+
+    def write_state(self, statements: Sequence[Statement], anywhere: Sequence[Statement], real: str = "") -> None:
         """Write what functions added by `add_states` do with a state: from x<k>, the inputs, to r<k>, the outputs.
 
         Parameters
@@ -140,7 +162,7 @@ class CodeWriter:
             The type of what is not named x<k>, i<k> or r<k>; without it all are integers.
         """
         if DISABLE_JIT or not is_large([*anywhere, *statements]):
-            self._state = self._add_text("state", [*anywhere, *statements])
+            self._state = self._add_text("state", list(map(str, [*anywhere, *statements])))
             return
         names = [*(f"x{word.wire}" for word in self.inputs), *(f"r{k}" for k in self.outputs)]
         self._places = places = {name: f"ints[{k}]" for k, name in enumerate(names)}
@@ -160,9 +182,10 @@ class CodeWriter:
     def add_states(
         self, name: str, counting: bool, load: Sequence[str], finish: Sequence[str] = (), decorator: str = DECORATOR
     ) -> None:
-        """Add a function of states, one after another, whose words are loaded and whose torques finished like this."""
-        given = [*QUANTITIES, "tau", "table", *(["counts"] if counting else [])]
-        finish = [*finish, *(f"tau[s, {k}] = r{k}" for k in self.outputs)]
+        """Add a function of states, one after another, whose words are loaded and whose outputs finished like this."""
+        more = ["out", "table", *(["counts"] if counting else [])]
+        given = [*self.names, *more]
+        finish = [*finish, *(f"out[s, {k}] = r{k}" for k in self.outputs)]
         if not self.parts:
             calls = [self.add_block(f"{name}_state", [*given, "s"], [*load, *self._state, *finish])]
         else:
@@ -171,10 +194,10 @@ class CodeWriter:
             calls = [
                 self.add_block(f"{name}_load", [*given, "s", "ints"], [*load, *keep]),
                 *self._state,
-                self.add_block(f"{name}_finish", ["tau", "s", "ints"], [*take, *finish]),
+                self.add_block(f"{name}_finish", ["out", "s", "ints"], [*take, *finish]),
             ]
-        loop = ["for s in range(q.shape[0]):", *indented(calls)]
-        self.add(f"{name}({', '.join(given)})", [*self._space, *loop], decorator)
+        loop = ["for s in range(out.shape[0]):", *indented(calls)]
+        self.add(f"{name}({', '.join(['arrays', *more])})", [self.taken_apart, *self._space, *loop], decorator)
 
     def _add_text(self, name: str, statements: Sequence[str]) -> list[str]:
         """Add statements that several blocks have, once, and return what stands for them there."""

@@ -1,73 +1,40 @@
-"""`Evaluator`: torques from states, through the words; the same words whatever the form."""
+"""`Evaluator`: outputs of states, through the words; the same words whatever the form."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, Protocol, get_args
+from typing import Any, get_args
 
 import numpy as np
-import numpy.typing as npt
 
 from bddtorque.base.errors import BddTorqueError, not_among
 from bddtorque.base.jit import DISABLE_JIT
+from bddtorque.base.system import checked_processors
+from bddtorque.base.workers import NoProgress, Progress, step
 from bddtorque.evaluate.float_batches import FloatBatches, float_calls
-from bddtorque.evaluate.inline import array_kernel, word_kernel
 from bddtorque.evaluate.kinds import OnRange, SpreadBy, choose_form, make_runner
-from bddtorque.evaluate.program import QUANTITIES, Program
-from bddtorque.evaluate.range_counts import RangeCounts
-from bddtorque.evaluate.runners import Interpreted, Runnable, Spread
-from bddtorque.evaluate.single import GOES_ON, LEFT, RAISES, STOPS, WARNS, One, Single, common_arrays
+from bddtorque.evaluate.runners import Evaluable
+from bddtorque.evaluate.single import CLAMPED, COUNT_ONLY, LEFT, RAISES, STOPS, WARNS, Call, SingleCalls
 from bddtorque.evaluate.state_arrays import (
-    are_batches,
-    array_columns,
-    array_results,
-    input_columns,
-    one_state,
+    FLOAT,
+    TORQUE_ARRAYS,
+    WORD,
+    AnyArray,
+    Integers,
+    RangeCounts,
+    StateArrays,
     out_of_range_message,
-    state_words,
-    taking_any,
 )
-from bddtorque.evaluate.team import Team
-from bddtorque.words.named_arrays import NamedArrays
-from bddtorque.work import Progress, step
-from bddtorque.work.processors import checked_processors
-from bddtorque.work.workers import NoProgress
+from bddtorque.words.formats import Floats
 
-Integers = npt.NDArray[np.int64]
-Floats = npt.NDArray[np.float64]
-_WORD, _FLOAT = np.dtype(np.int64), np.dtype(np.float64)
 _REST = 0
-_array, _empty, _overlap = (
-    np.ndarray,
-    np.empty,
-    np.may_share_memory,
-)  # found at once: every name counts in a call for a single state
-
-
-class Evaluable(Runnable, Protocol):
-    """A compiled robot or a compiled function."""
-
-    @property
-    def name(self) -> str:
-        """Its name."""
-
-    @property
-    def runnable(self) -> Runnable:
-        """Itself, or a function as an arm: its inputs are the positions, its value is the first torque."""
-
-    @property
-    def named_arrays(self) -> NamedArrays | None:
-        """The arrays of a quantity; None for anything else."""
-
-    def robot_source(self) -> object:
-        """Raise unless it is a robot."""
-
-    def function_source(self) -> object:
-        """Raise unless it is a function."""
+# found at once: every name counts in a call for a single state
+_array, _empty, _zeros, _overlap = np.ndarray, np.empty, np.zeros, np.may_share_memory
+_WORD = WORD
 
 
 class Evaluator:
-    """Runs a compiled model: `torque` and `torque_words` for a robot, `value` and `words` for everything else.
+    """Runs a compiled model: `value` and `words` for every model, `torque` and `torque_words` for torques too.
 
     `Model.evaluator` makes one. All kinds and forms return the same words.
 
@@ -79,11 +46,8 @@ class Evaluator:
         ``"words"``: whole words, the fast path. ``"bits"``: each output bit walks its diagram one test at a time, as
         in the paper. ``"parallel"``: several processors, in any of these forms.
     form
-        For ``"words"`` and ``"parallel"``: ``"straight"`` (code generated for this plan, by far the fastest once it is
-        compiled), ``"chosen"`` (for each block the cheapest form within the memory budget) or one form for all blocks
-        (``"dense"``, ``"classes"``, ``"radix64"``, ...), run by a precompiled kernel. The default is straight; it is
-        chosen for plans of more than 2,000 wires, whose code would take minutes to compile, and when the environment
-        sets ``BDDTORQUE_STRAIGHT=off``. For ``"bits"``: ``"lockstep"`` (all output bits of a block side by side) or
+        For ``"words"`` and ``"parallel"``: ``"straight"`` (the default) or ``"dense"`` (nothing is multiplied: products
+        are looked up in tables too). For ``"bits"``: ``"lockstep"`` (all output bits of a block side by side) or
         ``"bits"`` (one after another); ``"parallel"`` takes these too.
     on_range
         What to do with numbers out of range. ``"warn"``: clamp and count them; the first gives a `ClampWarning` that
@@ -94,15 +58,16 @@ class Evaluator:
     spread
         For ``"parallel"``: what they share. ``"states"``: a batch is cut into one piece per processor, but no more
         pieces than cores. ``"terms"`` and ``"bits"``: all processors work on each single state, on whole terms of the
-        torques or on everything that can run side by side, as scheduled by `bddtorque.schedule.schedule_model`. The
+        torques or on everything that can run side by side, as scheduled by `evaluate/spreading.py`. The
         form is then ``"lockstep"`` by default and cannot be ``"straight"``.
 
     Attributes
     ----------
     out_of_range
-        int64 counts of positions, velocities and accelerations out of range since the start, shape (3, n); for a
-        function or a quantity (k,), one per input word. Positions of revolute joints that wrap are counted too.
-        Rejected states are not counted. Threads that share an evaluator add to the same counts.
+        int64 counts of input numbers out of range since the start. For torques (3, n): positions, velocities and
+        accelerations; likewise one row per array wherever all input arrays are as long. Else one count per input word,
+        (k,). Positions of revolute joints that wrap are counted too. Rejected states are not counted. Threads that
+        share an evaluator add to the same counts.
     """
 
     def __init__(
@@ -125,26 +90,28 @@ class Evaluator:
         self.form = form
         self.on_range = on_range
         self.spread = spread
-        arm = model.runnable
-        self._formats, self._joints, self._of_function = arm.formats, len(arm.formats.q), arm is not model
-        self._arrays = model.named_arrays
-        self._runner = make_runner(arm, kind, form, spread, self.processors)
-        self._range = RangeCounts(arm, self._runner, 1 if self._of_function else len(QUANTITIES), on_range == "warn")
-        used = sum(map(len, self._arrays.inputs)) if self._arrays else self._joints
+        self._arrays = StateArrays(model.formats)
+        self._runner = make_runner(model, kind, form, spread, self.processors)
+        read = self._arrays.places if self._runner.counts_unread else [wire.name for wire in model.plan.inputs]
+        self._range = RangeCounts(self._arrays, read, on_range == "warn")
+        widths = {len(array) for array in self._arrays.inputs}
         counts = self._range.counts
-        self.out_of_range: Integers = counts[0, :used] if self._of_function else counts
-        self._still = np.zeros(self._joints)
-        self._at_rest = [formats.quantise(self._still) for formats in (arm.formats.qd, arm.formats.qdd)]
-        self._floats = FloatBatches(arm.formats)
-        self._sizes: dict[str, int] = {}  # of the arrays of a quantity; 0 for the numbers of a function
-        if self._of_function:
-            self._rest_values = [
-                own.dequantise(words) for own, words in zip(arm.formats.inputs[1:], self._at_rest, strict=True)
-            ]
-            self._sizes = dict.fromkeys(arm.formats.joint_names, 0)
-        if self._arrays is not None:
-            self._sizes = {array.name: len(array) for array in self._arrays.inputs}
+        alike = len(widths) == 1 and not self._arrays.packed
+        self.out_of_range: Integers = counts.reshape(-1, widths.pop()) if alike else counts
+        self._floats = FloatBatches(self._arrays)
+        self._outputs = len(self._arrays.outputs)
+        names = tuple(array.name for array in model.formats.arrays)
+        self._of_torque = names == TORQUE_ARRAYS and not self._arrays.packed
+        self._still = np.zeros(self._outputs)
+        self._at_rest: list[Any] = [None, None]
+        if self._of_torque:
+            self._at_rest = [array.quantise(self._still) for array in self._arrays.inputs[1:]]
         self._forget_addresses()
+
+    @property
+    def out_of_range_by_array(self) -> dict[str, Integers]:
+        """The counts of `out_of_range`, one array per input array in its own shape, by name."""
+        return self._arrays.by_array(self._range.counts)
 
     def __getstate__(self) -> dict[str, Any]:
         """Return what a copy is made from: it has compiled code, threads and addresses of its own."""
@@ -191,55 +158,71 @@ class Evaluator:
             qdd = self._at_rest[1]
         # one compiled call for a single state; anything else goes the ordinary way below
         if out is None and (q.__class__ is not _array or q.ndim == 1):
-            tau = _empty(self._joints, _WORD)
+            tau = _empty(self._outputs, _WORD)
             try:
-                (self._one_words if q.__class__ is _array else self._any_words)(q, qd, qdd, tau, self._places)
-                return tau
+                left = (self._torque_words if q.__class__ is _array else self._any_words)(
+                    q, qd, qdd, tau, self._addresses
+                )
             except TypeError:  # arrays that it does not take as they are
                 self._be_careful()
-            except OverflowError:  # the state was run
-                self._range.warn(self._range.counts)
-                self._places[STOPS] = self._stops
-                return tau
-            except ValueError:
-                pass
-        if self._of_function:
-            self.model.robot_source()
-        rows, single = [q, qd, qdd], False
-        if not are_batches(q, qd, qdd, self._joints, self._runner.takes_columns):
-            rows, single = state_words(self._formats, self._runner.takes_columns, q=q, qd=qd, qdd=qdd)
-        tau = np.empty_like(rows[0]) if out is None else self._place(out, rows, single)
-        self._run_counted(rows, tau)
-        if out is None:
-            return tau[0] if single else tau
-        if tau is not out:
-            out[...] = tau[0] if single else tau
-        return out
+            else:
+                if not left:
+                    return tau
+                if left == CLAMPED:
+                    self._warn()
+                    return tau
+        if not self._of_torque:
+            self.model.require_torque()
+        return self._batch_words((q, qd, qdd), out)
 
-    def _place(self, out: Any, rows: Sequence[Integers], single: bool) -> Integers:
-        """Return the array (N, n) that torques are written to: `out` itself if it lies as the states do, and apart."""
-        first = rows[0]
-        shape = first.shape[1:] if single else first.shape
+    def _batch_words(self, given: Sequence[Any], out: Any = None) -> Integers:
+        """Return the output words of states in the ordinary way: shape (N, outputs), or (outputs,) for a single one."""
+        if self._arrays.are_batches(given, self._runner.takes_columns):
+            rows, single = given, False
+        else:
+            rows, shape = self._arrays.rows(self.model.name, given, WORD, self._runner.takes_columns)
+            single = not shape
+        columns = not rows[0].flags.c_contiguous
+        found = self._run_counted(rows, self._place(out, rows, columns, single))
+        if out is None:
+            return found[0] if single else found
+        if found is not out:
+            out[...] = found[0] if single else found
+        return out  # type: ignore[no-any-return]
+
+    def _place(self, out: Any, rows: Sequence[Integers], columns: bool, single: bool) -> Integers:
+        """Return the array (N, n) that words are written to: `out` itself if it lies as the states do, and apart."""
+        whole = (len(rows[0]), self._outputs)
+        if out is None:
+            return _empty(whole, _WORD, "F" if columns else "C")
+        shape = whole[1:] if single else whole
         if out.__class__ is not _array or out.dtype != _WORD or out.shape != shape or not out.flags.writeable:
             given = f"{out.dtype} {out.shape}" if isinstance(out, np.ndarray) else type(out).__name__
             raise BddTorqueError(f"out must be a writable int64 array of shape {shape}, got {given}")
-        alike = out.flags.c_contiguous if first.flags.c_contiguous else out.flags.f_contiguous
-        apart = alike and not (_overlap(out, first) or _overlap(out, rows[1]) or _overlap(out, rows[2]))
-        return out if apart and not single else np.empty_like(first)
+        alike = out.flags.f_contiguous if columns else out.flags.c_contiguous
+        for each in rows:
+            alike = alike and not _overlap(out, each)
+        return out if alike and not single else self._place(None, rows, columns, single)
 
-    def _run_counted(self, rows: Sequence[Integers], tau: Integers) -> None:
-        """Run words, and count those that are out of range."""
-        counts = np.zeros_like(self._range.counts)
-        counted = self._runner.run(rows[0], rows[1], rows[2], tau, counts)
+    def _run_counted(self, rows: Sequence[Integers], out: Integers) -> Integers:
+        """Run words, count those that are out of range, and return `out` with the output words."""
+        counts = _zeros(len(self._range.counts), _WORD)
+        counted = self._runner.run(rows, out, counts)
         self._range.add_unread(counts, rows)
         if counted or self._range.unread:
             self._count(counts)
+        return out
 
     def _count(self, counts: Integers) -> None:
         """Add up what was out of range; after the first warning, single states need not stop for one."""
         self._range.add(counts)
         if self._single is not None:
-            self._places[STOPS] = self._stops
+            self._addresses[STOPS] = self._stops
+
+    def _warn(self) -> None:
+        """Warn of the first word that was clamped, in a state that was run and counted."""
+        self._range.warn(self._range.counts)
+        self._addresses[STOPS] = self._stops
 
     def torque(self, q: Any, qd: Any = _REST, qdd: Any = _REST) -> Floats:
         """Return the torques of states in floats, computed through the words.
@@ -266,128 +249,91 @@ class Evaluator:
         if qdd is _REST:
             qdd = self._still
         if q.__class__ is not _array or q.ndim == 1:
-            tau = _empty(self._joints)
+            tau = _empty(self._outputs)
             try:
-                (self._one_floats if q.__class__ is _array else self._any_floats)(q, qd, qdd, tau, self._places)
-                return tau
+                left = (self._torque_floats if q.__class__ is _array else self._any_floats)(
+                    q, qd, qdd, tau, self._addresses
+                )
             except TypeError:
                 self._be_careful()
-            except ValueError:
-                pass
-        if self._of_function:
-            self.model.robot_source()
+            else:
+                if not left:
+                    return tau
+        if not self._of_torque:
+            self.model.require_torque()
         motion = (self._still if isinstance(values, float) and values == 0 else values for values in (qd, qdd))
-        torques, single = self._run_values((q, *motion))
-        return torques[0] if single else torques
+        torques, shape = self._run_values((q, *motion))
+        return torques if shape else torques[0]
 
     def words(self, *words: Any, **named: Any) -> Any:
-        """Return the output words of a quantity or a function.
+        """Return the output words of input words, of any model.
 
-        For a quantity: give arrays (n,) or (N, n) in the order of ``model.arrays.inputs`` or by name; the result is one
-        array, or a named tuple of arrays. For a function: give one integer or integer array per input; shapes
-        broadcast.
+        Give arrays (n,) or (N, n) in the order of ``model.formats.inputs`` or by name; the result is one array, or a
+        named tuple of arrays. For a function give one integer or integer array per input: their shapes broadcast.
         """
-        one = self._single_state(words, named, _WORD)
-        if one is not None:
-            return one
-        rows, shape = self._rows(words, named, None)
-        if rows.dtype != _WORD:
-            raise BddTorqueError(f"{self.model.name} must have integer words, got {rows.dtype} (value takes floats)")
-        states, _ = state_words(self._formats, False, q=rows, qd=self._at_rest[0], qdd=self._at_rest[1])
-        found = np.empty_like(states[0])
-        self._run_counted(states, found)
-        if self._arrays is not None:
-            return array_results(self._arrays, found, single=not shape)
-        return found[:, 0].reshape(shape) if shape else int(found[0, 0])
-
-    def output_words(self, **words: Any) -> Integers:
-        """Return all output words of a quantity side by side, shape (N, outputs), as C code and kernels return them."""
-        if self._arrays is None:
-            raise BddTorqueError(f"{self.model.name} has no named arrays: use torque_words or words")
-        rows, _ = self._rows((), words, None)
-        states, _ = state_words(self._formats, False, q=rows, qd=self._at_rest[0], qdd=self._at_rest[1])
-        found = np.empty_like(states[0])
-        self._run_counted(states, found)
-        return found[:, : sum(map(len, self._arrays.outputs))]
-
-    def output_values(self, **values: Any) -> Floats:
-        """Return all outputs of a quantity at floats side by side, shape (N, outputs), in their units."""
-        if self._arrays is None:
-            raise BddTorqueError(f"{self.model.name} has no named arrays: use torque or value")
-        rows, _ = self._rows((), values, np.dtype(np.float64))
-        found, _ = self._run_values((rows,))
-        return found[:, : sum(map(len, self._arrays.outputs))]
+        given = self._arrays.bound(self.model.name, words, named)
+        found = self._single_state(given, WORD)
+        if found is not None:
+            return self._arrays.results(found, ())
+        rows, shape = self._arrays.rows(self.model.name, given, WORD)
+        return self._arrays.results(self._run_counted(rows, self._place(None, rows, False, False)), shape)
 
     def value(self, *values: Any, **named: Any) -> Any:
-        """Return a quantity or a function at floats, computed through the words.
+        """Return the outputs at floats, computed through the words, of any model.
 
         The arguments are those of `words`. NaN and infinity raise.
         """
-        one = self._single_state(values, named, _FLOAT)
-        if one is not None:
-            return one
-        rows, shape = self._rows(values, named, np.dtype(np.float64))
-        found, _ = self._run_values((rows,))
-        if self._arrays is not None:
-            return array_results(self._arrays, found, single=not shape)
-        return found[:, 0].reshape(shape) if shape else float(found[0, 0])
+        given = self._arrays.bound(self.model.name, values, named)
+        found = self._single_state(given, FLOAT)
+        if found is not None:
+            return self._arrays.results(found, ())
+        return self._arrays.results(*self._run_values(given))
 
-    def _single_state(self, given: tuple[Any, ...], named: dict[str, Any], dtype: np.dtype[Any]) -> Any:
-        """Return a quantity or a function at a single state, by one compiled call; None where that is not possible."""
-        state = one_state(self._sizes, given, named, self._joints, dtype)
+    def output_words(self, **words: Any) -> Integers:
+        """Return all output words side by side, shape (N, outputs), as C code and kernels return them."""
+        rows, _ = self._arrays.rows(self.model.name, self._arrays.bound(self.model.name, (), words), WORD)
+        return self._run_counted(rows, self._place(None, rows, False, False))
+
+    def output_values(self, **values: Any) -> Floats:
+        """Return all outputs at floats side by side, shape (N, outputs), in their units."""
+        return self._run_values(self._arrays.bound(self.model.name, (), values))[0]
+
+    def _single_state(self, given: Sequence[Any], dtype: np.dtype[Any]) -> AnyArray | None:
+        """Return the outputs (1, outputs) of a single state, by one compiled call; None where that is not possible."""
+        state = self._arrays.one_state(given, dtype)
         if state is None:
             return None
-        found = _empty(self._joints, dtype)
-        try:
-            if dtype is _WORD:
-                self._own_words(state, *self._at_rest, found, self._places)
-            else:
-                self._own_floats(state, *self._rest_values, found, self._places)
-        except OverflowError:  # the state was run
-            self._range.warn(self._range.counts)
-            self._places[STOPS] = self._stops
-        except ValueError:
-            return None
-        return found[0].item() if self._arrays is None else array_results(self._arrays, found[None], single=True)
+        found = _empty((1, self._outputs), dtype)
+        left = (self._one_words if dtype is WORD else self._one_floats)(*state, found[0], self._addresses)
+        if left == CLAMPED:
+            self._warn()
+        return None if left == LEFT else found
 
-    def _rows(
-        self, given: tuple[Any, ...], named: dict[str, Any], dtype: np.dtype[Any] | None
-    ) -> tuple[Any, tuple[int, ...]]:
-        """Return the words or floats of a quantity or a function as rows (N, joints), and the shape of the result."""
-        if self._arrays is not None:
-            return array_columns(self._arrays, given, named, self.model.name, self._joints, dtype)
-        if not self._of_function:
-            self.model.function_source()
-        if named:
-            raise BddTorqueError(f"{self.model.name} takes its arguments in order, got '{next(iter(named)):.40}'")
-        names = self._formats.joint_names
-        return input_columns(given, dict(zip(names, self._formats.q, strict=True)), self.model.name, dtype)
-
-    def _run_values(self, states: Sequence[Any]) -> tuple[Floats, bool]:
-        """Return the outputs of q, qd and qdd, or of a function's inputs alone, and whether it was a single state."""
-        states = list(states)
-        outside = np.zeros_like(self._range.counts)
-        arrays = self._floats.arrays(states)
-        if arrays is not None:
-            found = np.empty(arrays[0].shape)
-            refused = self._floats.run(self._runner, arrays, self._at_rest[len(states) - 1 :], found, outside)
+    def _run_values(self, given: Sequence[Any]) -> tuple[Floats, tuple[int, ...]]:
+        """Return the outputs (N, outputs) of floats in the ordinary way, and the shape of the states."""
+        outside = _zeros(len(self._range.counts), _WORD)
+        rows = self._floats.rows(given)
+        if rows is not None:
+            found = np.empty((len(rows[0]), self._outputs))
+            refused = self._floats.run(self._runner, rows, found, outside)
             if not refused and not (self.on_range == "raise" and outside.any()):
                 self._count(outside)
-                return found, False
+                return found, (len(found),)
             outside[:] = 0  # the ordinary way says what is wrong
+        values, shape = self._arrays.rows(self.model.name, given, FLOAT)
         words = []
-        for place, (formats, values) in enumerate(zip(self._formats.inputs, states, strict=False)):
-            quantised, outside[place] = formats.quantise_counted(values)
-            if self.on_range == "raise" and outside[place].any():
-                joint = int(outside[place].argmax())
-                raise BddTorqueError(out_of_range_message(formats[joint], np.asarray(values)[..., joint]))
+        for k, (array, each) in enumerate(zip(self._arrays.inputs, values, strict=True)):
+            quantised, counts = array.quantise_counted(each)
+            if self.on_range == "raise" and counts.any():
+                column = int(counts.argmax())
+                raise BddTorqueError(out_of_range_message(array[column], each[:, column]))
+            first, last = self._arrays.starts[k : k + 2]
+            outside[first:last] = counts
             words.append(quantised)
-        q, qd, qdd = words if len(words) == 3 else (*words, *self._at_rest)
-        rows, single = state_words(self._formats, self._runner.takes_columns, q=q, qd=qd, qdd=qdd)
-        tau = np.empty_like(rows[0])
-        self._runner.run(rows[0], rows[1], rows[2], tau, np.zeros_like(outside))  # floats were counted, not words
+        out = self._place(None, words, False, False)
+        self._runner.run(words, out, np.zeros_like(outside))  # floats were counted, not words
         self._count(outside)
-        return self._formats.tau.dequantise(tau), single
+        return self._arrays.outputs.dequantise(out), shape
 
     def warm_up(self, progress: Progress | None = None) -> None:
         """Compile now what the first calls would compile: single states, batches in either order, kernels.
@@ -413,14 +359,6 @@ class Evaluator:
                 progress.advance(name, 1.0, False)
 
     @property
-    def program(self) -> Program:
-        """The plan as plain arrays, for a kernel of your own or another process; not for the form ``"straight"``."""
-        runner = self._runner.runner if isinstance(self._runner, Spread | Team) else self._runner
-        if not isinstance(runner, Interpreted):
-            raise BddTorqueError(f"a program needs a form of blocks: the evaluator has the form '{self.form}'")
-        return runner.program
-
-    @property
     def kernel(self) -> Callable[..., Any]:
         """The kernel that clamps its words; see `make_kernel`."""
         return self.make_kernel()
@@ -428,7 +366,7 @@ class Evaluator:
     def make_kernel(self, checked: bool = True) -> Callable[..., Any]:
         """Return a compiled function for your own `numba.njit` loop.
 
-        For a robot: ``kernel(q, qd, qdd, tau)`` on word arrays (n,) or (N, n), which writes `tau`. For a quantity:
+        For torques: ``kernel(q, qd, qdd, tau)`` on word arrays (n,) or (N, n), which writes `tau`. For any quantity:
         ``kernel(q, ..., out)`` on its input arrays, with all output words in one int64 array. For a function:
         ``word = kernel(word, ...)``. The kernel takes integers only, allocates nothing, releases the GIL, is safe in
         threads, and counts nothing.
@@ -447,57 +385,63 @@ class Evaluator:
         if DISABLE_JIT:
             raise BddTorqueError("a kernel is compiled by Numba: NUMBA_DISABLE_JIT must not be set")
         if checked not in self._kernels:
-            own: Callable[..., Any] = self._runner.kernel(self._joints, checked)
-            if self._arrays is not None:
-                sizes = tuple(map(len, self._arrays.inputs))
-                own = array_kernel(own, sizes, sum(map(len, self._arrays.outputs)), self._joints)
-            elif self._of_function:
-                own = word_kernel(own, self._joints)
-            self._kernels[checked] = own
+            self._kernels[checked] = self._runner.kernel(checked)
         return self._kernels[checked]
 
     @property
     def _stops(self) -> int:
-        """What single states do that are out of range; see `single`."""
-        return RAISES if self.on_range == "raise" else WARNS if self._range.warns else GOES_ON
+        """The way single states out of range go; see `single`."""
+        return RAISES if self.on_range == "raise" else WARNS if self._range.warns else COUNT_ONLY
 
     def _forget_addresses(self) -> None:
         """Have what reads the evaluator's arrays by their addresses made anew, when first called."""
         self._kernels: dict[bool, Callable[..., Any]] = {}
-        self._single: Single | None = None
-        self._places: Integers = np.empty(0, dtype=np.int64)
-        self._one_words: One = lambda *given: self._first_single("_any_words", given)
-        self._one_floats: One = lambda *given: self._first_single("_any_floats", given)
-        self._any_words, self._any_floats = self._one_words, self._one_floats
-        self._own_words: One = lambda *given: self._first_single("_own_words", given)
-        self._own_floats: One = lambda *given: self._first_single("_own_floats", given)
+        self._single: SingleCalls | None = None
+        self._addresses: Integers = np.empty(0, dtype=np.int64)
+        self._one_words: Call = lambda *given: self._first_single("_one_words", given)
+        self._one_floats: Call = lambda *given: self._first_single("_one_floats", given)
+        self._any_words: Call = lambda *given: self._first_single("_any_words", given)
+        self._any_floats: Call = lambda *given: self._first_single("_any_floats", given)
+        self._torque_words, self._torque_floats = self._any_words, self._any_floats
 
     def _be_careful(self) -> None:
         """Look at arguments before they are tried: that Numba finds them to be none of its kind takes 80 µs."""
-        self._one_words, self._one_floats = self._any_words, self._any_floats
+        self._torque_words, self._torque_floats = self._any_words, self._any_floats
 
-    def _first_single(self, kind: str, given: tuple[Any, ...]) -> None:
+    def _first_single(self, kind: str, given: tuple[Any, ...]) -> int:
         """Make the compiled calls for single states, and run the first; leave it if there are none."""
         self._make_single()
-        getattr(self, kind)(*given[:4], self._places)
+        call: Call = getattr(self, kind)
+        return call(*given[:-1], self._addresses)
 
     def _make_single(self) -> None:
-        """Make the compiled calls for single states."""
-        common = common_arrays(self._formats, self._range.counts, self._range.unread)
-        single = None if DISABLE_JIT else self._runner.single(common, self._stops)
-        self._own_words = self._own_floats = _leave
-        if single is not None:
-            self._single, self._places = single, single.places
-        if single is not None and self._of_function:
-            self._own_words, self._own_floats = single.words, single.floats
-        if single is None or self._of_function:
-            self._one_words = self._one_floats = self._any_words = self._any_floats = _leave
+        """Make the compiled calls for single states, as they are and, for torques, for whatever callers give."""
+        self._one_words = self._one_floats = self._any_words = self._any_floats = _leave
+        self._be_careful()
+        single = None if DISABLE_JIT else self._runner.single(self._range, self._stops)
+        if single is None:
             return
+        self._single, self._addresses = single, single.addresses
         self._one_words, self._one_floats = single.words, single.floats
-        self._any_words = taking_any(single.words, _WORD, self._still)
-        self._any_floats = taking_any(single.floats, _FLOAT, self._still)
+        if self._of_torque:
+            self._torque_words, self._torque_floats = single.words, single.floats
+            self._any_words, self._any_floats = self._words_of_any, self._floats_of_any
+
+    def _words_of_any(self, q: Any, qd: Any, qdd: Any, tau: Integers, addresses: Integers) -> int:
+        """Run a single state of lists, tuples and arrays of any integers."""
+        state = self._arrays.one_state((q, qd, qdd), WORD)
+        return LEFT if state is None else self._one_words(*state, tau, addresses)
+
+    def _floats_of_any(self, q: Any, qd: Any, qdd: Any, tau: Floats, addresses: Integers) -> int:
+        """Run a single state of lists, tuples and arrays of any numbers; the float 0 is no motion."""
+        if qd.__class__ is float and qd == 0.0:
+            qd = self._still
+        if qdd.__class__ is float and qdd == 0.0:
+            qdd = self._still
+        state = self._arrays.one_state((q, qd, qdd), FLOAT)
+        return LEFT if state is None else self._one_floats(*state, tau, addresses)
 
 
-def _leave(*given: Any) -> None:
+def _leave(*given: Any) -> int:
     """Leave a state to the ordinary way."""
-    raise ValueError(LEFT)
+    return LEFT

@@ -1,7 +1,7 @@
 """Batches of states in floats: quantised, run and brought back piece by piece, so that words stay in a cache.
 
 The words are those of `Format.quantise_counted`. A vector of values takes one way for all: values of neighbouring
-joints lie side by side, and so do the numbers of their formats, in a *pattern* that repeats after as many states as a
+words lie side by side, and so do the numbers of their formats, in a *pattern* that repeats after as many states as a
 vector has lanes. Vectors with a value that is out of range, at its very end or beyond half a turn are quantised once
 more, value by value.
 """
@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import cache, partial
+from itertools import pairwise
 from typing import Any
 
 import numba
@@ -18,13 +19,14 @@ import numpy.typing as npt
 from numba import types
 from numba.extending import intrinsic
 
-from bddtorque.base.jit import DISABLE_JIT, uncounted
-from bddtorque.evaluate.ieee_code import vector_lanes
-from bddtorque.evaluate.lane_code import emitted_in_lanes
+from bddtorque.base.jit import DISABLE_JIT, njit_without_refcounts
+from bddtorque.evaluate.float_code import vector_lanes
+from bddtorque.evaluate.llvm_code import emitted_in_lanes
 from bddtorque.evaluate.pointers import address_of, array_at
 from bddtorque.evaluate.runners import Runner, Spread
+from bddtorque.evaluate.state_arrays import StateArrays
 from bddtorque.words.formats import TURN
-from bddtorque.words.joints import Formats, JointFormats
+from bddtorque.words.interface import WordArray
 from bddtorque.words.kernels import has_word, pack, quantise_value
 
 Integers = npt.NDArray[np.int64]
@@ -32,7 +34,7 @@ Floats = npt.NDArray[np.float64]
 
 PIECE = 2048
 """States that are quantised before they are run."""
-MOST_BITS = 31
+MAX_BITS = 31
 """Of words: vectors convert between floats and int32."""
 LANES = vector_lanes(np.float64)
 SIGN, OFFSET, CENTRE, LSB, DIVISOR, SCALE, LOW, HIGH, FAR, BELOW, ABOVE = range(11)
@@ -82,7 +84,7 @@ _quantise_vector: Any = intrinsic(_quantise_lanes)
 _dequantise_vector: Any = intrinsic(_dequantise_lanes)
 
 
-@uncounted
+@njit_without_refcounts
 def _one_by_one(floats: Any, integers: Any, first: int, last: int, packed: Any, counts: Any) -> bool:
     """Quantise some values, and count those that are out of range; return whether all have a word."""
     for k in range(first, last):
@@ -94,7 +96,7 @@ def _one_by_one(floats: Any, integers: Any, first: int, last: int, packed: Any, 
     return True
 
 
-@uncounted
+@njit_without_refcounts
 def _count(floats: Any, first: int, pattern: Any, counts: Any) -> None:
     """Count the values of a pattern that are beyond a limit."""
     joints = len(counts)
@@ -159,75 +161,72 @@ def float_calls() -> tuple[Callable[..., bool], Callable[..., None]]:
 
 
 class FloatBatches:
-    """Runs batches of floats of one arm."""
+    """Runs batches of floats of one model."""
 
-    def __init__(self, formats: Formats) -> None:
-        self._inputs = [(pattern_of(each), pack(each)) for each in formats.inputs]
-        self._torques = pattern_of(formats.tau)
-        self._joints = len(formats.q)
-        words = [word for kind in (*formats.inputs, formats.tau) for word in kind]
-        self._possible = not DISABLE_JIT and all(word.bits <= MOST_BITS for word in words)
+    def __init__(self, arrays: StateArrays) -> None:
+        self._arrays = arrays
+        self._inputs = [(pattern_of(array), pack(array)) for array in arrays.inputs]
+        self._outputs = pattern_of(arrays.outputs)
+        words = (*arrays.words, *arrays.outputs)
+        self._possible = not DISABLE_JIT and all(word.bits <= MAX_BITS for word in words)
 
-    def arrays(self, states: Sequence[Any]) -> list[npt.NDArray[Any]] | None:
-        """Return states as arrays (N, n) of one length; None for what the ordinary way must look at."""
-        shapes = set()
-        for given in states:
-            if given.__class__ is not np.ndarray or given.dtype.kind not in "iuf" or not given.flags.aligned:
-                return None
-            if given.ndim not in (1, 2) or given.shape[-1] != self._joints:
-                return None
-            shapes.add(given.shape if given.ndim == 2 else (1, self._joints))
-        many = shapes - {(1, self._joints)}
-        if len(many) != 1 or not self._possible:
+    def rows(self, given: Sequence[Any]) -> list[npt.NDArray[Any]] | None:
+        """Return arrays (N, n) of one length; None for what the ordinary way must look at."""
+        if not self._possible:
             return None
-        shape = many.pop()
-        return [np.broadcast_to(given, shape) for given in states]
+        length = 1
+        for each, width in zip(given, self._arrays.widths, strict=False):
+            if each.__class__ is not np.ndarray or each.dtype.kind not in "iuf" or not each.flags.aligned:
+                return None
+            if each.ndim not in (1, 2) or each.shape[-1] != width:
+                return None
+            if each.ndim == 2 and len(each) != 1:
+                if length not in (1, len(each)):
+                    return None
+                length = len(each)
+        if length == 1 or len(given) != len(self._arrays.widths):
+            return None
+        return [each if len(each) == length and each.ndim == 2 else _repeat(each, length) for each in given]
 
-    def run(
-        self,
-        runner: Runner,
-        states: Sequence[npt.NDArray[Any]],
-        rest: Sequence[Integers],
-        tau: Floats,
-        counts: Integers,
-    ) -> bool:
-        """Fill in the torques of states (N, n), and return whether a value was refused; others are counted.
-
-        `rest` are words (n,) of what is not given.
-        """
+    def run(self, runner: Runner, rows: Sequence[npt.NDArray[Any]], out: Floats, counts: Integers) -> bool:
+        """Fill in the outputs of states (N, n), and return whether a value was refused; others are counted."""
         if isinstance(runner, Spread):
-            return runner.spread(partial(self._run, runner.runner, rest), (*states, tau), counts)
-        return self._run(runner, rest, *states, tau, counts)
+            return runner.spread(partial(self._run, runner.runner), rows, out, counts)
+        return self._run(runner, rows, out, counts)
 
-    def _run(self, runner: Runner, rest: Sequence[Integers], *arrays: Any) -> bool:
-        *states, tau, counts = arrays
+    def _run(self, runner: Runner, rows: Sequence[npt.NDArray[Any]], out: Floats, counts: Integers) -> bool:
         quantise, dequantise = float_calls()
-        length = max(1, min(PIECE, len(tau)))
-        words, unused = np.empty((4, length, self._joints), dtype=np.int64), np.empty_like(counts)
-        for place, still in enumerate(rest, len(states)):
-            words[place] = still
-        for first in range(0, len(tau), length):
+        length = max(1, min(PIECE, len(out)))
+        words = [np.empty((length, each.shape[1]), np.int64) for each in (*rows, out)]
+        uncounted = np.empty_like(counts)
+        own_counts = [counts[first:last] for first, last in pairwise(self._arrays.starts)]
+        for first in range(0, len(out), length):
             part = slice(first, first + length)
-            torques = tau[part]
-            own = words[:, : len(torques)]
-            for place, values in enumerate(states):
-                given = np.ascontiguousarray(values[part], dtype=np.float64)
-                if not quantise(given, own[place], *self._inputs[place], counts[place]):
+            values = out[part]
+            *own, found = (each[: len(values)] for each in words)
+            for k, each in enumerate(rows):
+                floats = np.ascontiguousarray(each[part], np.float64)
+                if not quantise(floats, own[k], *self._inputs[k], own_counts[k]):
                     return True
-            runner.run(own[0], own[1], own[2], own[3], unused)  # floats were counted, not words
-            dequantise(own[3], torques, self._torques)
+            runner.run(own, found, uncounted)  # floats were counted, not words
+            dequantise(found, values, self._outputs)
         return False
 
 
-def pattern_of(formats: JointFormats) -> Floats:
-    """Return the numbers of formats, row by row, for a vector of each joint's values side by side."""
+def _repeat(given: npt.NDArray[Any], length: int) -> npt.NDArray[Any]:
+    return np.broadcast_to(given, (length, given.shape[-1]))
+
+
+def pattern_of(formats: WordArray) -> Floats:
+    """Return the numbers of formats, row by row, for a vector of each word's values side by side."""
     columns = []
     for word in formats:
-        half = -word.lowest
         if word.kind == "angle":
             ends = word.low, word.high, np.nextafter(TURN / 2, np.inf)
-            scaling = TURN, 2.0 * half
+            scaling = TURN, 2.0**word.bits
         else:
             ends, scaling = (-np.inf, np.inf, np.inf), (word.lsb, 1.0)
-        columns.append((word.sign, word.offset, word.centre, word.lsb, *scaling, *ends, -half - 0.5, half - 0.5))
+        columns.append(
+            (word.sign, word.offset, word.centre, word.lsb, *scaling, *ends, word.lowest - 0.5, word.highest + 0.5)
+        )
     return np.tile(np.array(columns, dtype=np.float64).T, (1, LANES))

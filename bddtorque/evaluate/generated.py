@@ -20,9 +20,9 @@ from functools import cache
 from pathlib import Path
 from types import ModuleType
 
+from bddtorque.base.caching import cache_directory
 from bddtorque.base.errors import BddTorqueError
-from bddtorque.base.writing import write_whole
-from bddtorque.work.caching import cache_directory
+from bddtorque.base.files import write_whole
 
 _making = threading.Lock()
 
@@ -54,7 +54,7 @@ def generated_module(source: str, directory: Path, wires: int = 0, parts: int = 
 
 
 def _interactive() -> bool:
-    """Whether somebody sees the log: a terminal, or a prompt, as notebooks have one too."""
+    """Tell whether somebody sees the log: a terminal, or a prompt, as notebooks have one too."""
     return hasattr(sys, "ps1") or (sys.stderr is not None and sys.stderr.isatty())
 
 

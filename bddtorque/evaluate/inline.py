@@ -1,33 +1,33 @@
-"""A program as a compiled function of its own, for use inside a user's compiled loop.
+"""Kernels: a plan as a compiled function of its own, for use inside a user's compiled loop.
 
-The function knows the addresses of the program's arrays and keeps the arrays alive; its registers lie on the stack.
-Numba is told of the addresses as such, so that it never writes a loop around the kernel into a cache on disk: the
-addresses of one process are nothing in the next.
+The function knows the addresses of the plan's arrays and keeps the arrays alive; its registers lie on the stack. Numba
+is told of the addresses as such, so that it never writes a loop around the kernel into a cache on disk: the addresses
+of one process are nothing in the next.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numba
 import numpy as np
 from llvmlite import ir
-from numba import literal_unroll, types
+from numba import types
 from numba.core import cgutils
 from numba.core.errors import TypingError
 from numba.extending import intrinsic
 
-from bddtorque.evaluate.machine import PROGRAM, program_at, program_book, run_states
-from bddtorque.evaluate.pointers import array_at, as_rows, given_rows
-from bddtorque.evaluate.program import Program
+from bddtorque.evaluate.llvm_code import HIGH
+from bddtorque.evaluate.pointers import array_at, each_as_rows, make_array, unpack_tuple
+from bddtorque.evaluate.state_arrays import StateArrays
 
 if TYPE_CHECKING:  # its generated modules import this one
     from bddtorque.evaluate.code_writer import Straight
 
-carray: Any = vars(numba)["carray"]
 OPTIONS: Any = {"nogil": True, "_nrt": False}
 """Of kernels: they count no references, since nothing is allocated and the caller holds the arrays."""
+SHAPES = "kernel: arrays must have shape (n,) or (N, n), n being the number of words"
 
 
 def _pointer(typing: Any, address: Any) -> Any:
@@ -36,7 +36,7 @@ def _pointer(typing: Any, address: Any) -> Any:
         return None
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        return context.add_dynamic_addr(builder, address.literal_value, info="bddtorque program")
+        return context.add_dynamic_addr(builder, address.literal_value, info="bddtorque table")
 
     return types.voidptr(address), generate
 
@@ -55,104 +55,107 @@ def _stack(typing: Any, count: Any) -> Any:
     return types.voidptr(count), generate
 
 
-def _check(typing: Any, q: Any, qd: Any, qdd: Any, tau: Any) -> Any:
-    """Return `tau`, and refuse what is no array of words when a call is compiled; no code is left of it.
-
-    What takes `tau` from here is not compiled for arguments that are refused.
-    """
-    for name, given in (("q", q), ("qd", qd), ("qdd", qdd), ("tau", tau)):
-        words = isinstance(given, types.Array) and given.ndim in (1, 2) and isinstance(given.dtype, types.Integer)
-        words = words and given.ndim == getattr(q, "ndim", 0)
-        if not words or (name == "tau" and (given.dtype != types.int64 or not given.mutable)):
-            wanted = "a writable int64 array" if name == "tau" else "an integer array"
-            raise TypingError(f"kernel: {name} must be {wanted} of shape (n,) or (N, n), got {given}")
-    return tau(q, qd, qdd, tau), lambda context, builder, signature, arguments: arguments[3]
-
-
 _pointer_to: Any = intrinsic(_pointer)
 stack_of: Any = intrinsic(_stack)
-_checked: Any = intrinsic(_check)
 
 
-def program_kernel(program: Program, registers: int, joints: int) -> Callable[..., None]:
-    """Return kernel(q, qd, qdd, tau): compiled, on integer arrays (n,) or (N, n), with nothing allocated."""
-    own = program_book(program, registers)
-    book, size, counters = own.ctypes.data, len(own), 3 * joints
+def _array_arguments(names: Sequence[str], widths: Sequence[int]) -> Any:
+    """Return what takes all arguments of a kernel, the last for the outputs, refusing what are no arrays of words.
 
-    def kernel(q: Any, qd: Any, qdd: Any, tau: Any) -> None:
-        tau = _checked(q, qd, qdd, tau)
-        if not (q.shape == qd.shape == qdd.shape == tau.shape and q.shape[-1] == joints):
-            raise ValueError("kernel: arrays must have shape (n,) or (N, n), n being the number of joints")
-        places = array_at(_pointer_to(book), (size,), np.int64)
-        scratch = array_at(stack_of(registers), (registers,), np.int64)
-        counts = array_at(stack_of(counters), (3, joints), np.int64)
-        rows = given_rows(q), given_rows(qd), given_rows(qdd)
-        run_states(program_at(places, PROGRAM), rows[0], rows[1], rows[2], as_rows(tau), scratch, counts)
+    It gives whether the arrays have the widths they should and one length, the input arrays in rows, and the last. What
+    takes those is not compiled for arguments that are refused.
+    """
 
-    function: Any = numba.njit(**OPTIONS)(kernel)
-    function.program = program, own  # keeps the arrays alive as long as the function
+    def check(typing: Any, given: Any) -> Any:
+        if len(given) != len(names):
+            raise TypingError(f"kernel takes {len(names)} arrays ({', '.join(names)}), got {len(given)} arguments")
+        for name, kind in zip(names, given, strict=True):
+            words = isinstance(kind, types.Array) and kind.ndim in (1, 2) and isinstance(kind.dtype, types.Integer)
+            words = words and kind.ndim == getattr(given[0], "ndim", 0)
+            last = name is names[-1]
+            if not words or (last and (kind.dtype != types.int64 or not kind.mutable)):
+                wanted = "a writable int64 array" if last else "an integer array"
+                raise TypingError(f"kernel: {name} must be {wanted} of shape (n,) or (N, n), got {kind}")
+        own: Any = types.Tuple(list(given)[:-1])
+        inputs, make_inputs = each_as_rows(own, readonly=True)
+        out, make_out = each_as_rows(given[len(names) - 1], readonly=False)
+        made: Any = types.Tuple((types.boolean, inputs, out))
+
+        def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+            values, fits, length = unpack_tuple(builder, arguments[0]), ir.IntType(1)(1), None
+            for kind, width, value in zip(given, widths, values, strict=True):
+                shape = unpack_tuple(builder, make_array(kind)(context, builder, value).shape)
+                fits = builder.and_(fits, builder.icmp_signed("==", shape[-1], shape[-1].type(width)))
+                length = length or shape[0]
+                if kind.ndim == 2:
+                    fits = builder.and_(fits, builder.icmp_signed("==", shape[0], length))
+            rows = make_inputs(context, builder, context.make_tuple(builder, own, values[:-1]), None)
+            return context.make_tuple(builder, made, [fits, rows, make_out(context, builder, values[-1], None)])
+
+        return made(given), generate
+
+    return intrinsic(check)
+
+
+def _number_arguments(arrays: StateArrays) -> Any:
+    """Return what puts all arguments of a kernel, which are numbers, into memory, refusing what are no words."""
+
+    def check(typing: Any, given: Any, address: Any) -> Any:
+        names = arrays.names
+        if len(given) != len(names):
+            raise TypingError(f"kernel takes {len(names)} words ({', '.join(names)}), got {len(given)} arguments")
+        for name, kind in zip(names, given, strict=True):
+            if not isinstance(kind, types.Integer):
+                raise TypingError(f"kernel: {name} must be an integer, got {kind}")
+
+        def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+            memory = builder.bitcast(arguments[1], ir.IntType(64).as_pointer())
+            for k, (word, kind) in enumerate(zip(arrays.words, given, strict=True)):
+                value = context.cast(builder, builder.extract_value(arguments[0], k), kind, types.int64)
+                if kind == types.uint64 and word.kind == "range":
+                    beyond = builder.icmp_signed("<", value, value.type(0))
+                    value = builder.select(beyond, value.type(HIGH), value)
+                builder.store(value, builder.gep(memory, [ir.IntType(64)(k)]))
+            return context.get_dummy_value()
+
+        return types.none(given, address), generate
+
+    return intrinsic(check)
+
+
+def _public_kernel(run: Any, arrays: StateArrays, keep: Any, **options: Any) -> Callable[..., Any]:
+    """Return the kernel that users call, over run(arrays, out) on arrays (N, n): of arrays, or of numbers."""
+    if arrays.packed and len(arrays.outputs) == 1:
+        count, put = len(arrays.words), _number_arguments(arrays)
+
+        def kernel(*given: Any) -> Any:
+            space = stack_of(count)
+            put(given, space)
+            out = array_at(stack_of(1), (1, 1), np.int64)
+            run((array_at(space, (1, count), np.int64),), out)
+            return out[0, 0]
+
+    else:
+        outputs = [array.name for array in arrays.interface.outputs]
+        names = [*(array.name for array in arrays.inputs), outputs[0] if len(outputs) == 1 else "out"]
+        take = _array_arguments(names, [*map(len, arrays.inputs), len(arrays.outputs)])
+
+        def kernel(*given: Any) -> Any:
+            fits, inputs, out = take(given)
+            if not fits:
+                raise ValueError(SHAPES)
+            run(inputs, out)
+
+    function: Any = numba.njit(**OPTIONS, **options)(kernel)
+    function.kept = keep  # lives as long as the function
     return function  # type: ignore[no-any-return]
 
 
-def straight_kernel(code: Straight, joints: int, bare: Callable[..., None]) -> Callable[..., None]:
-    """Return kernel(q, qd, qdd, tau) for a function of straight-line code and its tables; as `program_kernel`."""
+def straight_kernel(code: Straight, arrays: StateArrays, bare: Callable[..., None]) -> Callable[..., Any]:
+    """Return the kernel of straight-line code and its tables."""
     address, size, kind = code.table.ctypes.data, len(code.table), code.table.dtype
 
-    def kernel(q: Any, qd: Any, qdd: Any, tau: Any) -> None:
-        tau = _checked(q, qd, qdd, tau)
-        if not (q.shape == qd.shape == qdd.shape == tau.shape and q.shape[-1] == joints):
-            raise ValueError("kernel: arrays must have shape (n,) or (N, n), n being the number of joints")
-        values = array_at(_pointer_to(address), (size,), kind)
-        bare(given_rows(q), given_rows(qd), given_rows(qdd), as_rows(tau), values)
+    def run(given: Any, out: Any) -> None:
+        bare(given, out, array_at(_pointer_to(address), (size,), kind))
 
-    function: Any = numba.njit(forceinline=True, **OPTIONS)(kernel)
-    function.code = code  # keeps the arrays alive as long as the function
-    return function  # type: ignore[no-any-return]
-
-
-def array_kernel(arm: Callable[..., None], sizes: tuple[int, ...], outputs: int, joints: int) -> Callable[..., None]:
-    """Return kernel(array, ..., out) of arrays of these sizes and one for all outputs, over a kernel of positions."""
-    count = len(sizes)
-
-    @numba.njit(nogil=True)
-    def kernel(*given: Any) -> None:
-        if len(given) != count + 1:
-            raise TypeError("kernel takes the input arrays of the quantity, and one array for its output words")
-        words = carray(stack_of(joints), (joints,), np.int64)
-        none = carray(stack_of(joints), (joints,), np.int64)
-        result = carray(stack_of(joints), (joints,), np.int64)
-        place, index = 0, 0
-        for array in literal_unroll(given):
-            if array.shape[0] != (sizes[index] if index < count else outputs):
-                raise ValueError("kernel: an array must have as many words as the quantity says")
-            if index < count:
-                for k in range(sizes[index]):
-                    words[place] = array[k] | array[k]  # floats have no `|` and are refused
-                    place += 1
-            index += 1  # noqa: SIM113 - Numba unrolls no enumerate
-        arm(words, none, none, result)
-        out = given[-1]
-        for k in range(outputs):
-            out[k] = result[k]
-
-    return kernel
-
-
-def word_kernel(arm: Callable[..., None], count: int) -> Callable[..., int]:
-    """Return word = kernel(word, ...) of `count` words, over a kernel(q, qd, qdd, tau) that reads positions only."""
-
-    @numba.njit(nogil=True)
-    def kernel(*given: Any) -> Any:
-        if len(given) != count:
-            raise TypeError("kernel takes as many words as there are inputs")
-        words = carray(stack_of(count), (count,), np.int64)
-        none = carray(stack_of(count), (count,), np.int64)
-        out = carray(stack_of(count), (count,), np.int64)
-        place = 0
-        for word in literal_unroll(given):
-            words[place] = word | word  # floats have no `|` and are refused
-            place += 1  # noqa: SIM113 - Numba unrolls no enumerate
-        arm(words, none, none, out)
-        return out[0]
-
-    return kernel
+    return _public_kernel(numba.njit(forceinline=True, **OPTIONS)(run), arrays, code, forceinline=True)

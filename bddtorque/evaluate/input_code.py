@@ -1,77 +1,79 @@
-"""The inputs and outputs of a plan in straight-line code: words loaded and checked."""
+"""The inputs and outputs of a plan in straight-line code: words loaded and checked.
+
+The arrays of a state are called in0, in1, ... and `out`.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from bddtorque.evaluate.integer_code import wrapped
-from bddtorque.evaluate.program import QUANTITIES
-from bddtorque.evaluate.table_pool import Pool
-from bddtorque.plan.float_plan import AnyPlan
+from bddtorque.evaluate.state_arrays import InputPlace, StateArrays
+from bddtorque.evaluate.statements import Statement, wrapped
+from bddtorque.evaluate.table_pool import TablePool
 from bddtorque.plan.plan import Plan
 from bddtorque.plan.wires import AngleSum, Input
-from bddtorque.words import Formats
 from bddtorque.words.formats import limits
 
 
 @dataclass(frozen=True)
 class InputWord:
-    """An input of a plan: its wire, where it stands, and the words that are in range, `low` to `high`, or around."""
+    """An input of a plan: its wire, place, lowest and highest word, and `low` to `high`, the words in range."""
 
     wire: int
-    quantity: str
-    joint: int
+    place: InputPlace
     bits: int
     wraps: bool
+    lowest: int
+    highest: int
     low: int
     high: int
 
     @property
-    def half(self) -> int:
-        """Half the number of words."""
-        return 1 << (self.bits - 1)
+    def array(self) -> str:
+        """The name of its array."""
+        return f"in{self.place.array}"
 
     @property
-    def whole(self) -> bool:
-        """Whether every word of the format is in range."""
-        return (self.low, self.high) == (-self.half, self.half - 1)
+    def covers_all_words(self) -> bool:
+        """True if every word of the format is in range."""
+        return (self.low, self.high) == (self.lowest, self.highest)
 
     @property
-    def around(self) -> bool:
-        """Whether the words in range are those at and beyond `low` and those up to `high`."""
+    def wraps_around(self) -> bool:
+        """True if the words in range are those at and beyond `low` and those up to `high`."""
         return self.low > self.high
 
 
-def input_words(plan: AnyPlan, formats: Formats) -> list[InputWord]:
+def array_names(arrays: StateArrays) -> list[str]:
+    """Return the names of the input arrays."""
+    return [f"in{k}" for k in range(len(arrays.inputs))]
+
+
+def input_words(plan: Plan, arrays: StateArrays) -> list[InputWord]:
     """Return the inputs of a plan."""
-    found = []
-    for k, wire in enumerate(plan.wires):
-        if isinstance(wire, Input):
-            quantity = wire.name.rstrip("0123456789")
-            joint = int(wire.name.removeprefix(quantity)) - 1
-            ends = limits(getattr(formats, quantity)[joint])
-            found.append(InputWord(k, quantity, joint, wire.bits, wire.wraps, *ends))
-    return found
+    inputs = [(k, wire) for k, wire in enumerate(plan.wires) if isinstance(wire, Input)]
+    return [_input_word(k, arrays, arrays.places[wire.name]) for k, wire in inputs]
 
 
-def unread_words(plan: AnyPlan, formats: Formats) -> list[InputWord]:
+def unread_words(plan: Plan, arrays: StateArrays) -> list[InputWord]:
     """Return the inputs that a plan does not read, but that can be out of range; numbered beyond its wires."""
     read = {wire.name for wire in plan.inputs}
-    found: list[InputWord] = []
-    for quantity, words in zip(QUANTITIES, formats.inputs, strict=True):
-        for joint, each in enumerate(words):
-            place = len(plan.wires) + len(found)
-            word = InputWord(place, quantity, joint, each.bits, each.kind == "angle", *limits(each))
-            if f"{quantity}{joint + 1}" not in read and not (word.wraps and word.whole):
-                found.append(word)
-    return found
+    unread = [place for name, place in arrays.places.items() if name not in read]
+    words = (_input_word(len(plan.wires) + k, arrays, place) for k, place in enumerate(unread))
+    return [word for word in words if not (word.wraps and word.covers_all_words)]
+
+
+def _input_word(wire: int, arrays: StateArrays, place: InputPlace) -> InputWord:
+    word = arrays.words[place.word]
+    return InputWord(wire, place, word.bits, word.kind == "angle", word.lowest, word.highest, *limits(word))
 
 
 def load_inputs(inputs: Sequence[InputWord]) -> Iterator[str]:
     """Yield the statements that load the words of state s."""
     for word in inputs:
-        yield f"x{word.wire} = {'int64' if word.wraps else 'held'}({word.quantity}[s, {word.joint}])"
+        load = "int64" if word.wraps else "clamp_to_int64"
+        yield f"x{word.wire} = {load}({word.array}[s, {word.place.column}])"
 
 
 def check_inputs(inputs: Sequence[InputWord], counting: bool) -> Iterator[str]:
@@ -79,41 +81,42 @@ def check_inputs(inputs: Sequence[InputWord], counting: bool) -> Iterator[str]:
 
     Angles beyond their limits are used as they are, so that they matter only where they are counted.
     """
-    inputs = [word for word in inputs if (counting and not word.whole) or not word.wraps]
+    inputs = [word for word in inputs if (counting and not word.covers_all_words) or not word.wraps]
     if not inputs:
         return
     spans = [
-        (f"x{word.wire}", *((-word.half, word.half - 1) if word.around else (word.low, word.high))) for word in inputs
+        (f"x{word.wire}", *((word.lowest, word.highest) if word.wraps_around else (word.low, word.high)))
+        for word in inputs
     ]
-    around = [f"(({word.high} - x{word.wire}) & (x{word.wire} - {word.low}))" for word in inputs if word.around]
+    around = [f"(({word.high} - x{word.wire}) & (x{word.wire} - {word.low}))" for word in inputs if word.wraps_around]
     yield f"if {outside(spans, around)}:"
     for word in inputs:
         x = f"x{word.wire}"
         if word.wraps:
             yield f"    {x} = {wrapped(x, word.bits)}"
         if counting:
-            beyond = f"({x} < {word.low}) {'&' if word.around else '|'} ({x} > {word.high})"
+            beyond = f"({x} < {word.low}) {'&' if word.wraps_around else '|'} ({x} > {word.high})"
             yield f"    {count(word, beyond)}"
         if not word.wraps:
-            yield f"    {x} = min(max({x}, {-word.half}), {word.half - 1})"
+            yield f"    {x} = min(max({x}, {word.lowest}), {word.highest})"
 
 
 def count(word: InputWord, number: str) -> str:
     """Return the statement that adds a number, or whether something holds, to those out of range at a place."""
-    place = f"counts[{QUANTITIES.index(word.quantity)}, {word.joint}]"
+    place = f"counts[{word.place.word}]"
     return f"{place} = {place} + int64({number})"
 
 
 def outside(spans: Iterable[tuple[str, int, int]], negative: Iterable[str] = ()) -> str:
     """Return a test that some integer is not between its two ends, or something else is negative.
 
-    Ends of whole words are tested together: a sum of an integer and half the number of words has no other bits then.
+    Ends of whole words are tested together: an integer less the lowest word has no other bits then.
     """
     plain: dict[int, list[str]] = {}
     signs = list(negative)
     for name, low, high in spans:
-        if low == ~high and high & (high + 1) == 0:
-            plain.setdefault(high.bit_length() + 1, []).append(f"({name} + {high + 1})")
+        if low in (0, ~high) and high & (high + 1) == 0:
+            plain.setdefault((high - low).bit_length(), []).append(f"({name} + {-low})")
         else:
             signs.append(f"({name} - ({low})) | ({high} - {name})")
     tests = [f"((({' | '.join(sums)}) >> {bits}) != 0)" for bits, sums in plain.items()]
@@ -121,14 +124,14 @@ def outside(spans: Iterable[tuple[str, int, int]], negative: Iterable[str] = ())
 
 
 def clamp_outputs(plan: Plan) -> Iterator[str]:
-    """Yield a test that some torque r0, r1, ... is beyond its word, as hardly any ever is, and the clamping of all."""
+    """Yield a test that some output r0, r1, ... is beyond its word, as hardly any ever is, and the clamping of all."""
     spans = [(f"r{k}", output.low, output.high) for k, output in enumerate(plan.outputs)]
     yield f"if {outside(spans)}:"
     for name, low, high in spans:
         yield f"    {name} = min(max({name}, {low}), {high})"
 
 
-def angle_sums(plan: Plan, pool: Pool) -> Iterator[str]:
+def angle_sums(plan: Plan, pool: TablePool) -> Iterator[Statement]:
     """Yield the statements that make the sums of angles at which tables are read."""
     for k in pool.angles_needed():
         angle = plan.wires[k]
@@ -137,4 +140,5 @@ def angle_sums(plan: Plan, pool: Pool) -> Iterator[str]:
             f"x{source}" if factor << shift == 1 else f"{factor << shift} * x{source}"
             for source, factor, shift in angle.parts
         ]
-        yield f"x{k} = {' + '.join(terms)} + {angle.constant}"
+        reads = tuple(f"x{source}" for source in angle.sources)
+        yield Statement(f"x{k}", f"{' + '.join(terms)} + {angle.constant}", reads)

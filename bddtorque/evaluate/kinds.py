@@ -5,11 +5,10 @@ from __future__ import annotations
 from typing import Literal, get_args
 
 from bddtorque.base.errors import BddTorqueError, not_among, unknown
-from bddtorque.diagrams.forms import BIT_FORMS, WORD_FORMS
-from bddtorque.evaluate.runners import Compiled, Interpreted, Runnable, Runner, Spread, runs_straight
-from bddtorque.evaluate.team import Team, choose_spreading
-from bddtorque.plan.float_plan import plan_in_words
-from bddtorque.work.processors import usable_processors
+from bddtorque.base.system import usable_processors
+from bddtorque.evaluate.runners import CodeRunner, Runnable, Runner, Spread
+from bddtorque.evaluate.shared_state import SharedStateRunner, choose_spreading
+from bddtorque.plan.forms import BIT_FORMS
 
 OnRange = Literal["warn", "saturate", "raise"]
 SpreadBy = Literal["states", "terms", "bits"]
@@ -17,11 +16,11 @@ SPREADS = get_args(SpreadBy)
 
 EVALUATORS: dict[str, tuple[str, ...]] = {
     "bits": tuple(BIT_FORMS),
-    "words": ("chosen", *WORD_FORMS, "straight"),
-    "parallel": ("chosen", *WORD_FORMS, "straight", *BIT_FORMS),
+    "words": ("straight", "dense"),
+    "parallel": ("straight", "dense", *BIT_FORMS),
 }
-"""The evaluators, and the forms each can run, the first by default unless `runs_straight`. `straight` is code made for
-the one plan, `chosen` the form of least cost for each block by itself; the others are blocks' forms."""
+"""The evaluators, and the forms each can run, the first by default. All are code made for the one plan: `straight`
+multiplies; `dense` looks products up in tables, and the others walk diagrams."""
 
 
 def choose_form(model: Runnable, name: str, kind: str, form: str | None, spread: str) -> str:
@@ -29,29 +28,27 @@ def choose_form(model: Runnable, name: str, kind: str, form: str | None, spread:
     if not isinstance(kind, str) or kind not in EVALUATORS:
         raise BddTorqueError(unknown("evaluator", kind, EVALUATORS))
     if spread not in SPREADS:
-        raise BddTorqueError(not_among("spread", spread, SPREADS))
+        raise BddTorqueError(not_among("spread", spread, SPREADS), option="spread")
     forms = EVALUATORS[kind]
     if spread != "states":
         if kind != "parallel":
-            raise BddTorqueError(f"spread = '{spread}' is only valid for the evaluator 'parallel'")
-        forms = (*BIT_FORMS, *(each for each in forms if each not in ("straight", *BIT_FORMS)))
-    if model.plan.target != "tables" and (kind == "bits" or spread != "states" or form not in (None, "straight")):
+            raise BddTorqueError(f"spread = '{spread}' is only valid for the evaluator 'parallel'", option="spread")
+        forms = (*BIT_FORMS, "dense")
+    if not model.plan.made_of_tables and (kind == "bits" or spread != "states" or form not in (None, "straight")):
         what = f"spread = '{spread}'" if spread != "states" else f"the evaluator '{kind}'"
-        plan_in_words(model.plan, f"the form '{form}'" if form else what, name)
-    by_words = kind != "bits" and spread == "states"
-    form = form or ("straight" if by_words and runs_straight(model.plan) else forms[0])
+        model.plan.require_tables(f"the form '{form}'" if form else what, name)
+    form = form or forms[0]
     if form not in forms:
         how = "" if spread == "states" else f" that spreads {spread}"
         raise BddTorqueError(not_among(f"form of the evaluator '{kind}'{how}", form, forms))
     return form
 
 
-def make_runner(arm: Runnable, kind: str, form: str, spread: SpreadBy, processors: int) -> Runner:
-    """Return what runs an arm in a form, on one processor or on several."""
-    runner: Runner = Compiled(arm) if form == "straight" else Interpreted(arm, form)
-    if kind != "parallel":
-        return runner
+def make_runner(model: Runnable, kind: str, form: str, spread: SpreadBy, processors: int) -> Runner:
+    """Return what runs a model in a form, on one processor or on several."""
     threads = min(processors, usable_processors())
-    if spread != "states" and isinstance(runner, Interpreted):
-        return Team(runner, arm, choose_spreading(arm, form, spread, processors), threads)
-    return Spread(runner, threads)
+    if spread != "states":
+        spreading = choose_spreading(model, form, spread, processors)
+        return SharedStateRunner(model, form, spreading, threads)
+    runner = CodeRunner(model, form)
+    return Spread(runner, threads) if kind == "parallel" else runner

@@ -1,7 +1,7 @@
-"""What runs a plan: `Interpreted` under the one precompiled kernel, `Compiled` as code of its own, `Spread` in threads.
+"""Runners of plans: `CodeRunner` as generated code, `Spread` in threads.
 
 States do not depend on each other and the kernels release the GIL, so that threads of one process share all tables and
-copy nothing. Several processors on a *single* state: `bddtorque.evaluate.team`.
+copy nothing. Several processors on a *single* state: `bddtorque.evaluate.shared_state`.
 """
 
 from __future__ import annotations
@@ -19,16 +19,10 @@ from numba.np.numpy_support import from_dtype
 
 from bddtorque.base.errors import BddTorqueError
 from bddtorque.base.jit import DISABLE_JIT
-from bddtorque.diagrams.bdd import Diagram
-from bddtorque.diagrams.choosing import lower_blocks
-from bddtorque.diagrams.forms import check_form
 from bddtorque.evaluate.float_straight import float_straight
 from bddtorque.evaluate.generated import plans_folder
-from bddtorque.evaluate.helping_threads import HelpingThreads
-from bddtorque.evaluate.inline import program_kernel, straight_kernel
-from bddtorque.evaluate.machine import program_book, run_program, run_states
-from bddtorque.evaluate.pointers import entry
-from bddtorque.evaluate.program import Program, assemble
+from bddtorque.evaluate.inline import straight_kernel
+from bddtorque.evaluate.pointers import WORD_BYTES, entry
 from bddtorque.evaluate.single import (
     COLUMNS,
     COUNTED,
@@ -38,46 +32,36 @@ from bddtorque.evaluate.single import (
     TABLE,
     TILE,
     TILES,
-    WORD_BYTES,
-    Single,
+    SingleCalls,
     batch_call,
-    plan_single,
+    single_calls,
 )
+from bddtorque.evaluate.spreading import Spreadable
+from bddtorque.evaluate.state_arrays import RangeCounts, StateArrays
 from bddtorque.evaluate.straight import straight
-from bddtorque.plan.float_plan import AnyPlan, FloatPlan, plan_in_words
+from bddtorque.evaluate.table_pool import Walkable
+from bddtorque.evaluate.threads import HelpingThreads
+from bddtorque.plan.forms import BIT_FORMS, Bits, Lockstep, check_form, make_form
 from bddtorque.plan.table import Table
-from bddtorque.words import Formats
+from bddtorque.words.interface import Interface
 
 Integers = npt.NDArray[np.int64]
 
-MOST_WIRES = 2_000
-"""Of a plan in words that runs as code of its own by default: about a minute to compile, once. Arms of six and seven
-joints have 350 to 530."""
-MOST_REGISTERS = 1 << 14
-"""Wires of a plan that are held on the stack; those of a larger one have memory of their own."""
 _WORD, _empty = np.dtype(np.int64), np.empty  # found at once
 NOTHING = np.empty(0, dtype=np.int64)
-FEWEST_STATES = 512
+MIN_STATES = 512
 """Of a piece: handing a piece to a thread costs some 20 µs, which fewer states of a small arm would not make good."""
 
 
-class Runnable(Protocol):
-    """What an evaluator runs: words, a plan, and one table and one diagram per block."""
+class Runnable(Spreadable, Protocol):
+    """Model for an evaluator: words, a plan, and one table and one diagram per block."""
 
     @property
-    def formats(self) -> Formats:
+    def formats(self) -> Interface:
         """The words that go in and come out."""
 
     @property
-    def plan(self) -> AnyPlan:
-        """What is computed, wire by wire."""
-
-    @property
     def tables(self) -> Sequence[Table]:
-        """One per block of the plan."""
-
-    @property
-    def diagrams(self) -> Sequence[Diagram]:
         """One per block of the plan."""
 
     @property
@@ -85,24 +69,39 @@ class Runnable(Protocol):
         """Bytes that the forms of the blocks may take together."""
 
 
+class Evaluable(Runnable, Protocol):
+    """A compiled model."""
+
+    @property
+    def name(self) -> str:
+        """Its name."""
+
+    def require_torque(self, where: str = "") -> None:
+        """Raise unless it is the torque of a robot."""
+
+
 class Runner(Protocol):
-    """What runs a plan: words (N, n) in, torque words (N, n) out, out-of-range words counted in (3, n)."""
+    """Runner of a plan: words (N, n) of each array in, output words (N, k) out, words out of range counted."""
 
     @property
     def takes_columns(self) -> bool:
-        """Whether arrays in Fortran's order are taken as they are."""
+        """True if arrays in Fortran's order are taken as they are."""
 
-    def run(self, q: Integers, qd: Integers, qdd: Integers, tau: Integers, counts: Integers) -> bool:
+    @property
+    def arrays(self) -> StateArrays:
+        """The arrays of a state."""
+
+    def run(self, arrays: Sequence[Integers], out: Integers, counts: Integers) -> bool:
         """Run N states, and return whether any may have been counted; safe in threads, and the GIL is released."""
 
     @property
     def counts_unread(self) -> bool:
-        """Whether words that no torque depends on are counted too."""
+        """True if words that no output depends on are counted too."""
 
-    def kernel(self, joints: int, checked: bool) -> Callable[..., None]:
-        """Return kernel(q, qd, qdd, tau) of one state; words are known to be in range unless it is `checked`."""
+    def kernel(self, checked: bool) -> Callable[..., None]:
+        """Return kernel(arrays, out) of states; words are known to be in range unless it is `checked`."""
 
-    def single(self, common: Sequence[npt.NDArray[Any]], stops: int) -> Single | None:
+    def single(self, counted: RangeCounts, stops: int) -> SingleCalls | None:
         """Return the compiled calls for single states, if there are any."""
 
     def compiled_later(self) -> dict[str, Callable[[], Any]]:
@@ -112,91 +111,51 @@ class Runner(Protocol):
 UNCHECKED = "checked = False is only valid for target 'float': other kernels always check their words"
 
 
-def plan_kinds(table: npt.NDArray[Any]) -> tuple[Any, ...]:
-    """Return the types that a plan is compiled for, whoever calls it: q, qd, qdd, tau, its table, counts."""
-    words = types.Array(types.int64, 2, "C")
-    given = words.copy(readonly=True)
-    return given, given, given, words, types.Array(from_dtype(table.dtype), 1, "C"), words
+def plan_kinds(count: int, table: npt.NDArray[Any]) -> tuple[Any, ...]:
+    """Return the types that a plan of so many arrays is compiled for, whoever calls it: arrays, out, table, counts."""
+    words: Any = types.Array(types.int64, 2, "C")
+    arrays: Any = types.UniTuple(words.copy(readonly=True), count)  # type: ignore[no-untyped-call]
+    return arrays, words, types.Array(from_dtype(table.dtype), 1, "C"), types.Array(types.int64, 1, "C")
 
 
-def plan_places(run: Callable[..., None], table: npt.NDArray[Any], tile: int = 0) -> Integers:
-    """Return how `places` of compiled calls begin, for a plan that takes its states one by one, or `tile` at once."""
-    places = np.zeros(PLAN, dtype=np.int64)
-    places[[RUN, TABLE, ENTRIES, TILE]] = entry(run, plan_kinds(table)), table.ctypes.data, len(table), tile
-    return places
+def plan_addresses(count: int, run: Callable[..., None], table: npt.NDArray[Any], tile: int = 0) -> Integers:
+    """Return how `addresses` of compiled calls begin, for a plan that takes states one by one, or `tile` at once."""
+    addresses = np.zeros(PLAN, dtype=np.int64)
+    begin = entry(run, plan_kinds(count, table)), table.ctypes.data, len(table), tile
+    addresses[[RUN, TABLE, ENTRIES, TILE]] = begin
+    return addresses
 
 
-class Interpreted:
-    """Runs a plan, its blocks in one form or each in the cheapest, as a program under the one precompiled kernel.
+class CodeRunner:
+    """Runs a plan as code of its own: a batch in tiles, what is left one state after another.
 
-    Each form is made here, once, and compared with its table on every entry.
+    With a form other than ``"straight"`` nothing is multiplied: products are looked up too, in tables or in diagrams.
     """
 
-    takes_columns = counts_unread = False
-
-    def __init__(self, model: Runnable, form: str) -> None:
-        forms = lower_blocks(form, model.tables, model.diagrams, model.memory)
-        for made, table in zip(forms, model.tables, strict=True):
-            check_form(made, table)
-        plan = plan_in_words(model.plan, f"the form '{form}'", "this model")
-        self.program: Program = assemble(plan, model.formats, forms)
-        self.registers = len(model.plan.wires)
-
-    @cached_property
-    def places(self) -> Integers:
-        """How `places` of compiled calls begin."""
-        self.book = program_book(self.program, self.registers)
-        return plan_places(run_program, self.book)
-
-    def run(self, q: Integers, qd: Integers, qdd: Integers, tau: Integers, counts: Integers) -> bool:
-        """Run N states."""
-        if DISABLE_JIT or self.registers > MOST_REGISTERS:
-            run_states(self.program, q, qd, qdd, tau, np.empty(self.registers, dtype=np.int64), counts)
-            return True
-        return batch_call()(q, qd, qdd, tau, self.places, counts, NOTHING) == COUNTED
-
-    def kernel(self, joints: int, checked: bool) -> Callable[..., None]:
-        """Return the kernel of one state."""
-        if not checked:
-            raise BddTorqueError(UNCHECKED)
-        return program_kernel(self.program, self.registers, joints)
-
-    def single(self, common: Sequence[npt.NDArray[Any]], stops: int) -> Single | None:
-        """Return the compiled calls for single states."""
-        if self.registers > MOST_REGISTERS:
-            return None
-        return plan_single(self.places, (self.book, *self.program), common, stops)
-
-    def compiled_later(self) -> dict[str, Callable[[], Any]]:
-        """Return what batches have compiled."""
-        return {"batches": batch_call}
-
-
-class Compiled:
-    """Runs a plan as code of its own: a batch in tiles, what is left one state after another."""
-
-    def __init__(self, model: Runnable) -> None:
-        plan = model.plan
-        if isinstance(plan, FloatPlan):
-            self.code = float_straight(plan, model.formats, model.tables, plans_folder())
+    def __init__(self, model: Runnable, form: str = "straight") -> None:
+        plan, about = model.plan, (model.plan, model.formats, model.tables, plans_folder())
+        if plan.in_floats:
+            self.code = float_straight(*about)
         else:
-            self.code = straight(plan, model.formats, model.tables, plans_folder())
+            self.code = straight(*about, native=form == "straight", forms=walkable_forms(model, form))
+        self.arrays = StateArrays(model.formats)
         self.takes_columns, self.counts_unread = self.code.columns is not None, self.code.unchecked is not None
         self._room = self.code.room * np.dtype(self.code.kind).itemsize // WORD_BYTES
 
     @cached_property
-    def places(self) -> Integers:
-        """How `places` of compiled calls begin."""
-        return plan_places(self.code.states, self.code.table, self.code.tile if self.code.tiles else 0)
+    def addresses(self) -> Integers:
+        """Head of the `addresses` of compiled calls."""
+        code = self.code
+        return plan_addresses(len(self.arrays.inputs), code.states, code.table, code.tile if code.tiles else 0)
 
-    def run(self, q: Integers, qd: Integers, qdd: Integers, tau: Integers, counts: Integers) -> bool:
+    def run(self, arrays: Sequence[Integers], out: Integers, counts: Integers) -> bool:
         """Run N states."""
         code = self.code
         if DISABLE_JIT:
-            code.states(q, qd, qdd, tau, code.table, counts)
+            code.states(tuple(arrays), out, code.table, counts)
             return True
-        run, places, rows = batch_call(), self.places, _empty(self._room, _WORD)
-        while (missing := run(q, qd, qdd, tau, places, counts, rows)) > 0:
+        run, addresses, rows = batch_call(len(arrays)), self.addresses, _empty(self._room, _WORD)
+        while (missing := run(*arrays, out, addresses, counts, rows)) > 0:
             self._compile(missing)
         return missing == COUNTED
 
@@ -204,40 +163,39 @@ class Compiled:
         """Have `tiles` or `columns` compiled, or found on disk."""
         code = self.code
         rows = types.Array(from_dtype(np.dtype(code.kind)), 1, "C")
-        kinds = (*plan_kinds(code.table), rows, types.int64)
-        self.places[missing] = entry(code.tiles if missing == TILES else code.columns, kinds)
+        kinds = (*plan_kinds(len(self.arrays.inputs), code.table), rows, types.int64)
+        self.addresses[missing] = entry(code.tiles if missing == TILES else code.columns, kinds)
 
-    def kernel(self, joints: int, checked: bool) -> Callable[..., None]:
-        """Return the kernel of one state."""
+    def kernel(self, checked: bool) -> Callable[..., None]:
+        """Return the kernel of states."""
         run = self.code.bare if checked else self.code.unchecked
         if run is None:
             raise BddTorqueError(UNCHECKED)
-        return straight_kernel(self.code, joints, run)
+        return straight_kernel(self.code, self.arrays, run)
 
-    def single(self, common: Sequence[npt.NDArray[Any]], stops: int) -> Single | None:
+    def single(self, counted: RangeCounts, stops: int) -> SingleCalls | None:
         """Return the compiled calls for single states."""
-        return plan_single(self.places, (self.code.table,), common, stops)
+        return single_calls(self.arrays, counted, stops, self.addresses, (self.code,))
 
     def compiled_later(self) -> dict[str, Callable[[], Any]]:
         """Return what batches and kernels have compiled."""
-        code = self.code
-        later: dict[str, Callable[[], Any]] = {"batches": batch_call}
+        code, count = self.code, len(self.arrays.inputs)
+        later: dict[str, Callable[[], Any]] = {"batches": partial(batch_call, count)}
         if code.tiles is not None:
             later["batches in rows"] = partial(self._compile, TILES)
             later["batches in columns"] = partial(self._compile, COLUMNS)
-        later["kernel"] = partial(entry, code.bare, plan_kinds(code.table)[:-1])
+        later["kernel"] = partial(entry, code.bare, plan_kinds(count, code.table)[:-1])
         return later
 
 
-def runs_straight(plan: AnyPlan) -> bool:
-    """Whether a plan runs as code of its own unless somebody asks for a form: see `MOST_WIRES`.
-
-    Where many models run a few states each, as in tests, compiling costs more than it saves: the environment variable
-    ``BDDTORQUE_STRAIGHT`` can be set to ``off``. Plans for other targets than tables have no other form. The words are
-    the same.
-    """
-    off = os.environ.get("BDDTORQUE_STRAIGHT", "").strip().lower() in ("off", "0", "no")
-    return plan.target != "tables" or (len(plan.wires) <= MOST_WIRES and not off)
+def walkable_forms(model: Runnable, form: str) -> list[Walkable]:
+    """Return the diagrams of a model in a form, each compared with its table on every entry; none for other forms."""
+    if form not in BIT_FORMS:
+        return []
+    made = [make_form(form, table, diagram) for table, diagram in zip(model.tables, model.diagrams, strict=True)]
+    for walkable, table in zip(made, model.tables, strict=True):
+        check_form(walkable, table)
+    return [walkable for walkable in made if isinstance(walkable, Bits | Lockstep)]
 
 
 class Spread:
@@ -246,7 +204,7 @@ class Spread:
     def __init__(self, runner: Runner, threads: int) -> None:
         self.runner = runner
         self.threads = threads
-        self.takes_columns, self.counts_unread = runner.takes_columns, runner.counts_unread
+        self.arrays, self.takes_columns, self.counts_unread = runner.arrays, runner.takes_columns, runner.counts_unread
         self.kernel, self.single, self.compiled_later = runner.kernel, runner.single, runner.compiled_later
         self._helpers: tuple[int, HelpingThreads] | None = None
 
@@ -257,28 +215,33 @@ class Spread:
             self._helpers = process, HelpingThreads(self.threads - 1)  # the caller's own thread takes a piece too
         return self._helpers[1]
 
-    def run(self, q: Integers, qd: Integers, qdd: Integers, tau: Integers, counts: Integers) -> bool:
+    def run(self, arrays: Sequence[Integers], out: Integers, counts: Integers) -> bool:
         """Run N states; as the runner itself would."""
-        return self.spread(self.runner.run, (q, qd, qdd, tau), counts)
+        return self.spread(self.runner.run, arrays, out, counts)
 
     def spread(
-        self, run: Callable[..., bool], arrays: Sequence[npt.NDArray[Any]], counts: npt.NDArray[np.int64]
+        self,
+        run: Callable[..., bool],
+        arrays: Sequence[npt.NDArray[Any]],
+        out: npt.NDArray[Any],
+        counts: npt.NDArray[np.int64],
     ) -> bool:
-        """Call run(*arrays, counts) with pieces of arrays (N, n), and return whether any call returned true."""
-        parts = pieces(len(arrays[0]), self.threads)
+        """Call run(arrays, out, counts) with pieces of arrays (N, n), and return whether any call returned true."""
+        parts = pieces(len(out), self.threads)
         if len(parts) == 1:
-            return run(*arrays, counts)
+            return run(arrays, out, counts)
         own = np.zeros((len(parts), *counts.shape), dtype=np.int64)  # threads must not count in one array
 
         def work(place: int) -> bool:
-            return run(*(each[parts[place]] for each in arrays), own[place])
+            part = parts[place]
+            return run([each[part] for each in arrays], out[part], own[place])
 
         told = self.helpers().run(work, len(parts))
         counts += own.sum(axis=0)
         return told
 
 
-def pieces(states: int, threads: int, fewest: int = FEWEST_STATES) -> list[slice]:
+def pieces(states: int, threads: int, fewest: int = MIN_STATES) -> list[slice]:
     """Return at most `threads` pieces of almost equal length that cover the states, none shorter than `fewest`."""
     count = max(1, min(threads, states // fewest))
     ends = [states * k // count for k in range(count + 1)]

@@ -1,4 +1,4 @@
-"""What lies between a caller's arrays and a plan: one compiled call, the same for all plans.
+"""Compiled calls between a caller's arrays and a plan, the same for all plans of as many input arrays.
 
 An ordinary call of an evaluator looks at its arguments, makes rows of them, quantises, counts, and calls compiled code
 for each: many times the work of a single state. Here all of it is one function for exactly one kind of argument,
@@ -6,14 +6,14 @@ contiguous arrays (n,) of int64 or of float64. Anything else is left to the ordi
 and says what is wrong. Batches (N, n) have a function too, `run_batch`, which cuts them into what a plan takes.
 
 Arguments cost most of a compiled call, a number more than an array: what belongs to the evaluator is passed as one
-int64 array with the addresses of the rest, `places`, the plan's own functions among them. So these functions are
-compiled once and kept, and a plan's code is compiled once for all that call it. References are not counted (`_nrt`):
-for every array given, Numba would make a record of its own.
+int64 array of `addresses`, the plan's own functions among them. So these functions are compiled once for each number
+of arrays and kept, and a plan's code is compiled once for all that call it. References are not counted (`_nrt`): for
+every array given, Numba would make a record of its own.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -23,256 +23,252 @@ import numpy as np
 import numpy.typing as npt
 from numba import types
 
-from bddtorque.base.jit import uncounted
-from bddtorque.evaluate.machine import wrapped
+from bddtorque.base.jit import inlined, njit_inlined_by_llvm
+from bddtorque.evaluate.generated import generated_module, plans_folder
 from bddtorque.evaluate.pointers import (
-    address_of,
+    WORD_BYTES,
     array_at,
     as_rows,
+    columns_of,
+    given_rows,
+    rows_at,
+    rows_from,
     run_at,
-    run_tiles_at,
     space_of,
 )
-from bddtorque.words import Formats
+from bddtorque.evaluate.shared_state_kernel import DESCRIPTOR_LENGTH, all_awake
+from bddtorque.evaluate.state_arrays import RangeCounts, StateArrays
 from bddtorque.words.formats import limits
-from bddtorque.words.kernels import ANGLE, dequantise_value, has_word, pack, quantise_value
+from bddtorque.words.kernels import ANGLE, FIELDS, dequantise_value, has_word, pack, quantise_value
 
-RUN, TABLE, ENTRIES, TILES, COLUMNS, TILE = range(6)
-"""What stands where in `places`: the address of a plan's `states`, and where its table lies; of plans that take many
-states at once, `tiles` and `columns` (0 until they are compiled) and how many states those take."""
-PLAN = TILE + 1
+RUN, TABLE, ENTRIES, TILES, COLUMNS, TILE, THREADS = range(7)
+"""Places in `addresses`: the address of a plan's `states`, and where its table lies; of plans that take many
+states at once, `tiles` and `columns` (0 until they are compiled) and how many states those take; whether the table
+describes threads that share a state, which must be awake."""
+PLAN = THREADS + 1
+WORDS, COUNTS, UNREAD, UNREAD_ROWS, FORMATS, OUTPUTS, OUTPUT_FORMATS, STOPS, WIDTHS = range(PLAN, PLAN + 9)
+"""More places, for single states: numbers, addresses of arrays, and from WIDTHS on how wide each input array is."""
+COUNT_ONLY, RAISES, WARNS = range(3)
+"""Treatment of a state out of range (STOPS): it is counted; floats are left to the ordinary way, which refuses them;
+or, where a number is clamped, which warns."""
+DONE, LEFT, CLAMPED = range(3)
+"""Results of the compiled calls: the state was run; nothing was done or counted, and the ordinary way must look at it;
+or it was run and counted, but words were clamped that must be warned of."""
 COUNTED = -1
-JOINTS, COUNTS, UNREAD, UNREAD_ROWS, Q, QD, QDD, TAU, STOPS = range(PLAN, PLAN + 9)
-"""What single states need besides: numbers, and addresses of arrays."""
-GOES_ON, RAISES, WARNS = range(3)
-"""What a state out of range does: it is counted; floats are left to the ordinary way, which refuses them; or, where a
-number is clamped, which warns. Words are done with and counted when OverflowError tells that some were clamped."""
-CLAMPED = "a word was clamped; the state was run and counted"
-LEFT = "a state that the ordinary way refuses, or treats"
-"""Why the compiled functions raise ValueError: nothing was done, nothing counted."""
-_words: Any = types.Array(types.int64, 1, "C")
-_floats: Any = types.Array(types.float64, 1, "C")
-WORDS = types.none(_words, _words, _words, _words, _words)
-FLOATS = types.none(_floats, _floats, _floats, _floats, _words)
-OPTIONS: dict[str, Any] = {"cache": True, "error_model": "numpy", "_nrt": False}
+"""Result of batches where words were out of range."""
 
-WORD_BYTES = 8
-
-One = Callable[..., None]
-"""A compiled function (q, qd, qdd, tau, places) on arrays (n,); TypeError for anything else, ValueError if left."""
+Call = Callable[..., int]
+"""A compiled function (array, ..., out, addresses) on arrays (n,); TypeError for anything else."""
 
 
 @dataclass(frozen=True)
-class Single:
+class SingleCalls:
     """The compiled calls of one evaluator.
 
     Attributes
     ----------
     words, floats
-        Torque words of words, torques of floats.
-    places
+        Output words of words, outputs of floats.
+    addresses
         Their last argument.
-    held
-        The arrays whose addresses stand there; they live as long as this.
+    kept
+        What lies at the addresses; it lives as long as this.
     """
 
-    words: One
-    floats: One
-    places: npt.NDArray[np.int64]
-    held: tuple[npt.NDArray[Any], ...]
-
-
-def common_arrays(
-    formats: Formats, counts: npt.NDArray[np.int64], unread: Sequence[tuple[int, int]]
-) -> tuple[npt.NDArray[Any], ...]:
-    """Return what the calls of every form need: counts, inputs that no torque reads, and the formats as numbers."""
-    rows = [
-        (place, joint, word.bits if word.kind == "angle" else 0, *limits(word))
-        for place, joint in unread
-        for word in [formats.inputs[place][joint]]
-    ]
-    table = np.array(rows, dtype=np.int64).reshape(-1, 5)
-    return counts, table, *(pack(each) for each in (*formats.inputs, formats.tau))
+    words: Call
+    floats: Call
+    addresses: npt.NDArray[np.int64]
+    kept: tuple[Any, ...]
 
 
 def single_calls(
-    words: One,
-    floats: One,
-    common: Sequence[npt.NDArray[Any]],
+    arrays: StateArrays,
+    counted: RangeCounts,
     stops: int,
     plan: npt.NDArray[np.int64],
-    held: tuple[npt.NDArray[Any], ...],
-) -> Single:
-    """Return the compiled calls of an evaluator: `plan` is how `places` begins, `held` what must live on."""
-    counts, unread, *packed = common
-    places = np.zeros(STOPS + 1, dtype=np.int64)
-    places[:PLAN] = plan
-    places[JOINTS], places[COUNTS] = counts.shape[1], counts.ctypes.data
-    places[UNREAD], places[UNREAD_ROWS] = unread.ctypes.data, len(unread)
-    places[Q : TAU + 1] = [each.ctypes.data for each in packed]
-    places[STOPS] = stops
-    return Single(words, floats, places, (*common, *held))
+    kept: tuple[Any, ...],
+) -> SingleCalls:
+    """Return the compiled calls of an evaluator: `plan` is how `addresses` begins, `kept` what must live on."""
+    rows = [
+        (place.array, place.column, place.word, word.bits if word.kind == "angle" else 0, *limits(word))
+        for place in counted.unread
+        for word in [arrays.words[place.word]]
+    ]
+    unread = np.array(rows, dtype=np.int64).reshape(-1, 6)
+    inputs, outputs = pack(arrays.words), pack(arrays.outputs)
+    widths = list(map(len, arrays.inputs))
+    addresses = np.zeros(WIDTHS + len(widths), dtype=np.int64)
+    addresses[:PLAN], addresses[WIDTHS:] = plan, widths
+    addresses[WORDS], addresses[COUNTS] = len(arrays.words), counted.counts.ctypes.data
+    addresses[UNREAD], addresses[UNREAD_ROWS] = unread.ctypes.data, len(unread)
+    addresses[FORMATS], addresses[OUTPUT_FORMATS] = inputs.ctypes.data, outputs.ctypes.data
+    addresses[OUTPUTS], addresses[STOPS] = len(arrays.outputs), stops
+    return SingleCalls(*state_calls(len(widths)), addresses, (counted.counts, unread, inputs, outputs, *kept))
 
 
-def plan_single(
-    plan: npt.NDArray[np.int64], held: tuple[npt.NDArray[Any], ...], common: Sequence[npt.NDArray[Any]], stops: int
-) -> Single:
-    """Return the compiled calls of a plan; `common` as `common_arrays` gives it, the rest as for `single_calls`."""
-    return single_calls(*_plan_calls(), common, stops, plan, held)
+@inlined
+def wrapped(word: Any, bits: Any) -> Any:
+    """Return a word kept to `bits` bits, two's complement."""
+    half = np.int64(1) << (bits - 1)
+    return ((word + half) & (2 * half - 1)) - half
 
 
-def _run_words(q: Any, qd: Any, qdd: Any, tau: Any, places: Any) -> None:
+@njit_inlined_by_llvm
+def is_left(arrays: Any, out: Any, addresses: Any) -> bool:
+    """Tell whether arrays have other lengths than they should, or a thread sleeps."""
+    alike = len(out) == addresses[OUTPUTS]
+    for k in range(len(arrays)):
+        alike = alike and len(arrays[k]) == addresses[WIDTHS + k]
+    if addresses[THREADS]:
+        alike = alike and all_awake(array_at(addresses[TABLE], (DESCRIPTOR_LENGTH,), np.int64))
+    return not alike
+
+
+@njit_inlined_by_llvm
+def run_words(arrays: Any, out: Any, addresses: Any) -> int:
     """Run one state of words."""
-    joints = places[JOINTS]
-    if not (len(q) == joints and len(qd) == joints and len(qdd) == joints and len(tau) == joints):
-        raise ValueError(LEFT)
-    counts = array_at(places[COUNTS], (3, joints), np.int64)
-    unread = array_at(places[UNREAD], (places[UNREAD_ROWS], 5), np.int64)
+    if is_left(arrays, out, addresses):
+        return LEFT
+    counts = array_at(addresses[COUNTS], (addresses[WORDS],), np.int64)
+    unread = array_at(addresses[UNREAD], (addresses[UNREAD_ROWS], 6), np.int64)
     for k in range(len(unread)):
-        place, joint, bits, low, high = unread[k, 0], unread[k, 1], unread[k, 2], unread[k, 3], unread[k, 4]
-        word = q[joint] if place == 0 else qd[joint] if place == 1 else qdd[joint]
+        word, bits, low, high = arrays[unread[k, 0]][unread[k, 1]], unread[k, 3], unread[k, 4], unread[k, 5]
         if bits:
             word = wrapped(word, bits)
         if (word < low or word > high) if low <= high else (word < low and word > high):
-            counts[place, joint] += 1
-    table = array_at(places[TABLE], (places[ENTRIES],), np.int64)
-    run_at(places[RUN], as_rows(q), as_rows(qd), as_rows(qdd), as_rows(tau), table, counts)
-    if places[STOPS] == WARNS:
-        slides = array_at(places[Q], (joints, 8), np.float64)
-        for joint in range(joints):
-            if counts[1, joint] | counts[2, joint] or (counts[0, joint] and slides[joint, ANGLE] == 0.0):
-                raise OverflowError(CLAMPED)
+            counts[unread[k, 2]] += 1
+    table = array_at(addresses[TABLE], (addresses[ENTRIES],), np.int64)
+    run_at(addresses[RUN], (given_rows(arrays), as_rows(out), table, counts))
+    if addresses[STOPS] == WARNS:
+        formats = array_at(addresses[FORMATS], (addresses[WORDS], FIELDS), np.float64)
+        for place in range(len(counts)):
+            if counts[place] and formats[place, ANGLE] == 0.0:
+                return CLAMPED
+    return DONE
 
 
-def _run_floats(q: Any, qd: Any, qdd: Any, tau: Any, places: Any) -> None:
+@njit_inlined_by_llvm
+def run_floats(arrays: Any, out: Any, addresses: Any) -> int:
     """Run one state of floats through the words; nothing is counted unless all of it can be done."""
-    joints = places[JOINTS]
-    if not (len(q) == joints and len(qd) == joints and len(qdd) == joints and len(tau) == joints):
-        raise ValueError(LEFT)
-    words = array_at(space_of(4 * joints), (4, 1, joints), np.int64)
-    outside = array_at(space_of(3 * joints), (3, joints), np.int64)
-    for place in range(3):
-        packed = array_at(places[Q + place], (joints, 8), np.float64)
-        for joint in range(joints):
-            value = q[joint] if place == 0 else qd[joint] if place == 1 else qdd[joint]
-            if not has_word(value, packed, joint):
-                raise ValueError(LEFT)
-            word, beyond = quantise_value(value, packed, joint)
-            if beyond and (places[STOPS] == RAISES or (places[STOPS] == WARNS and packed[joint, ANGLE] == 0.0)):
-                raise ValueError(LEFT)
-            words[place, 0, joint], outside[place, joint] = word, beyond
-    counts = array_at(places[COUNTS], (3, joints), np.int64)
-    for place in range(3):
-        for joint in range(joints):
-            counts[place, joint] += outside[place, joint]
-    table = array_at(places[TABLE], (places[ENTRIES],), np.int64)
+    if is_left(arrays, out, addresses):
+        return LEFT
+    size, outputs, stops = addresses[WORDS], addresses[OUTPUTS], addresses[STOPS]
+    space = space_of(2 * size + outputs)
+    words = array_at(space, (size,), np.int64)
+    outside = array_at(space + WORD_BYTES * size, (size,), np.int64)
+    found = array_at(space + 2 * WORD_BYTES * size, (1, outputs), np.int64)
+    formats = array_at(addresses[FORMATS], (size, FIELDS), np.float64)
+    place = 0
+    for k in range(len(arrays)):
+        values = arrays[k]
+        for column in range(len(values)):
+            value = values[column]
+            if not has_word(value, formats, place):
+                return LEFT
+            word, beyond = quantise_value(value, formats, place)
+            if beyond and (stops == RAISES or (stops == WARNS and formats[place, ANGLE] == 0.0)):
+                return LEFT
+            words[place], outside[place] = word, beyond
+            place += 1
+    counts = array_at(addresses[COUNTS], (size,), np.int64)
+    for place in range(size):
+        counts[place] += outside[place]
+    table = array_at(addresses[TABLE], (addresses[ENTRIES],), np.int64)
     # words count nothing themselves: what they would count was counted as a float, and is thrown away with `outside`
-    run_at(places[RUN], words[0], words[1], words[2], words[3], table, outside)
-    packed = array_at(places[TAU], (joints, 8), np.float64)
-    for joint in range(joints):
-        tau[joint] = dequantise_value(words[3, 0, joint], packed, joint)
+    run_at(addresses[RUN], (rows_at(arrays, space, 1), found, table, outside))
+    formats = array_at(addresses[OUTPUT_FORMATS], (outputs, FIELDS), np.float64)
+    for place in range(outputs):
+        out[place] = dequantise_value(found[0, place], formats, place)
+    return DONE
 
 
-run_words: Any = numba.njit(**OPTIONS)(_run_words)
-run_floats: Any = numba.njit(**OPTIONS)(_run_floats)
-"""For other calls to be made of."""
+@njit_inlined_by_llvm
+def run_batch(arrays: Any, out: Any, addresses: Any, counts: Any, rows: Any) -> int:
+    """Run states (N, n), and return 0, COUNTED, or which function of the plan must be compiled first.
 
-
-@cache
-def _plan_calls() -> tuple[One, One]:
-    """Return the calls of any plan; compiled once, then kept on disk."""
-    return for_arrays(run_words, WORDS), for_arrays(run_floats, FLOATS)
-
-
-def for_arrays(function: Any, signature: Any) -> One:
-    """Return a function compiled for arguments of these types, and for no others."""
-    function.compile(signature)
-    function.disable_compile()
-    return function  # type: ignore[no-any-return]
-
-
-def _plan_batch(q: Any, qd: Any, qdd: Any, tau: Any, places: Any, counts: Any, rows: Any) -> int:
-    missing = _run_batch(q, qd, qdd, tau, places, counts, rows)
-    if missing:
-        return missing
-    for place in range(counts.shape[0]):
-        for joint in range(counts.shape[1]):
-            if counts[place, joint]:
-                return COUNTED
-    return 0
-
-
-@uncounted
-def _run_batch(q: Any, qd: Any, qdd: Any, tau: Any, places: Any, counts: Any, rows: Any) -> int:
-    states, joints = q.shape
-    tile = places[TILE]
+    All arrays lie in rows or, where the plan has `columns`, in columns; `rows` is memory for its tiles.
+    """
+    states, tile = out.shape[0], addresses[TILE]
     rest = states % tile if tile else states
     whole = states - rest
-    table = array_at(places[TABLE], (places[ENTRIES],), np.int64)
-    q0, qd0, qdd0, tau0 = address_of(q), address_of(qd), address_of(qdd), address_of(tau)
-    if joints == 1 or q.strides[1] == WORD_BYTES:
-        if whole:
-            if places[TILES] == 0:
-                return TILES
-            run_tiles_at(
-                places[TILES],
-                array_at(q0, (states, joints), np.int64),
-                array_at(qd0, (states, joints), np.int64),
-                array_at(qdd0, (states, joints), np.int64),
-                array_at(tau0, (states, joints), np.int64),
-                table,
-                counts,
-                rows,
-                whole,
-            )
-        if rest:
-            skipped = WORD_BYTES * joints * whole
-            run_at(
-                places[RUN],
-                array_at(q0 + skipped, (rest, joints), np.int64),
-                array_at(qd0 + skipped, (rest, joints), np.int64),
-                array_at(qdd0 + skipped, (rest, joints), np.int64),
-                array_at(tau0 + skipped, (rest, joints), np.int64),
-                table,
-                counts,
-            )
-        return 0
-    if whole:
-        if places[COLUMNS] == 0:
-            return COLUMNS
-        run_tiles_at(
-            places[COLUMNS],
-            array_at(q0, (joints, q.strides[1] // WORD_BYTES), np.int64),
-            array_at(qd0, (joints, qd.strides[1] // WORD_BYTES), np.int64),
-            array_at(qdd0, (joints, qdd.strides[1] // WORD_BYTES), np.int64),
-            array_at(tau0, (joints, tau.strides[1] // WORD_BYTES), np.int64),
-            table,
-            counts,
-            rows,
-            whole,
-        )
-    if rest:
-        words = array_at(space_of(4 * rest * joints), (4, rest, joints), np.int64)
-        for joint in range(joints):
-            for k in range(rest):
-                words[0, k, joint] = q[whole + k, joint]
-                words[1, k, joint] = qd[whole + k, joint]
-                words[2, k, joint] = qdd[whole + k, joint]
-        run_at(places[RUN], words[0], words[1], words[2], words[3], table, counts)
-        for joint in range(joints):
-            for k in range(rest):
-                tau[whole + k, joint] = words[3, k, joint]
+    in_rows = out.shape[1] == 1 or out.strides[1] == WORD_BYTES
+    for k in range(len(arrays)):
+        in_rows = in_rows and (arrays[k].shape[1] == 1 or arrays[k].strides[1] == WORD_BYTES)
+    table = array_at(addresses[TABLE], (addresses[ENTRIES],), np.int64)
+    tiles = TILES if in_rows else COLUMNS
+    if whole and addresses[tiles] == 0:
+        return tiles
+    if whole and in_rows:
+        tiled, made = rows_from(arrays, 0, states), rows_from(out, 0, states)
+        run_at(addresses[TILES], (tiled, made, table, counts, rows, whole))
+    elif whole:
+        run_at(addresses[COLUMNS], (columns_of(arrays), columns_of(out), table, counts, rows, whole))
+    if rest and in_rows:
+        run_at(addresses[RUN], (rows_from(arrays, whole, rest), rows_from(out, whole, rest), table, counts))
+    elif rest:
+        width = 0
+        for k in range(len(arrays)):
+            width += arrays[k].shape[1]
+        space = space_of(rest * (width + out.shape[1]))
+        words, first = array_at(space, (rest * width,), np.int64), 0
+        for k in range(len(arrays)):
+            array = arrays[k]
+            for state in range(rest):
+                for column in range(array.shape[1]):
+                    words[first] = array[whole + state, column]
+                    first += 1
+        found = array_at(space + WORD_BYTES * rest * width, (rest, out.shape[1]), np.int64)
+        run_at(addresses[RUN], (rows_at(arrays, space, rest), found, table, counts))
+        for state in range(rest):
+            for column in range(out.shape[1]):
+                out[whole + state, column] = found[state, column]
+    for place in range(len(counts)):
+        if counts[place]:
+            return COUNTED
     return 0
 
 
-@cache
-def batch_call() -> Callable[..., int]:
-    """Return run(q, qd, qdd, tau, places, counts, rows), which runs states (N, n) of any plan without the GIL.
+SOURCE = '''"""Calls of plans that take {count} arrays, written by bddtorque; made anew whenever it is missing."""
+from bddtorque.evaluate.single import run_batch, run_floats, run_words
 
-    All four lie in rows or, where the plan has `columns`, in columns; `rows` is memory for its tiles. It returns 0,
-    COUNTED if words were out of range, or which function of the plan must be compiled first (TILES, COLUMNS).
+
+def words({given}, out, addresses):
+    return run_words(({given},), out, addresses)
+
+
+def floats({given}, out, addresses):
+    return run_floats(({given},), out, addresses)
+
+
+def batch({given}, out, addresses, counts, rows):
+    return run_batch(({given},), out, addresses, counts, rows)
+'''
+
+
+OPTIONS: dict[str, Any] = {"cache": True, "error_model": "numpy", "_nrt": False}
+_words: Any = types.Array(types.int64, 1, "C")
+_floats: Any = types.Array(types.float64, 1, "C")
+
+
+def _module(count: int) -> Any:
+    given = ", ".join(f"a{k}" for k in range(count))
+    return generated_module(SOURCE.format(count=count, given=given), plans_folder())
+
+
+@cache
+def state_calls(count: int) -> tuple[Call, Call]:
+    """Return the calls for one state, words and floats, of any plan of so many input arrays.
+
+    They are compiled for arguments of their one kind, and for no others; once, then kept on disk.
     """
+    words, floats = types.int64(*[_words] * (count + 2)), types.int64(*[_floats] * (count + 1), _words)
+    module = _module(count)
+    return numba.njit(words, **OPTIONS)(module.words), numba.njit(floats, **OPTIONS)(module.floats)
+
+
+@cache
+def batch_call(count: int) -> Call:
+    """Return run(array, ..., out, addresses, counts, rows) of any plan of so many input arrays; see `run_batch`."""
     given, made = types.Array(types.int64, 2, "A", readonly=True), types.Array(types.int64, 2, "A")
-    counts = types.Array(types.int64, 2, "C")
-    signature = types.int64(given, given, given, made, _words, counts, _words)
-    return numba.njit(signature, nogil=True, **OPTIONS)(_plan_batch)
+    signature = types.int64(*[given] * count, made, _words, _words, _words)
+    return numba.njit(signature, nogil=True, **OPTIONS)(_module(count).batch)

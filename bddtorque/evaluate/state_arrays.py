@@ -1,256 +1,331 @@
-"""Read what callers give an evaluator: words and values of states as arrays, and what of them is out of range."""
+"""`StateArrays`: the arrays in which evaluators take the states of an interface, and what callers give for them.
+
+A state is one array per input array of the interface, or one for all numbers of a function, and one array of all output
+words side by side. `RangeCounts` counts what of the inputs is out of range, over all calls and threads of an evaluator.
+"""
 
 from __future__ import annotations
 
+import os
+import sys
+import threading
+import warnings
 from collections import namedtuple
-from collections.abc import Mapping, Sequence
-from functools import cache
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache, cached_property
+from itertools import accumulate
 from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 
-from bddtorque.base.errors import BddTorqueError, unknown
-from bddtorque.evaluate.single import LEFT, One
-from bddtorque.words import Format, Formats, JointFormats
-from bddtorque.words.formats import limits
-from bddtorque.words.named_arrays import NamedArrays, WordArray
+from bddtorque.base.errors import BddTorqueError, ClampWarning, unknown
+from bddtorque.words.formats import Floats, Format, Words, limits
+from bddtorque.words.interface import Interface, WordArray, word_vector
 
-Integers = npt.NDArray[np.int64]
-_WORD = np.dtype(np.int64)
-_array = np.ndarray
-_KINDS = {np.dtype(np.int64): "bBhHiIl", np.dtype(np.float64): "bBhHiIlLefd"}
-"""What single states are copied from: of words all integers but uint64, whose large ones would turn negative."""
-
-
-def state_words(formats: Formats, takes_columns: bool, **named: Any) -> tuple[list[Integers], bool]:
-    """Return q, qd and qdd as integer arrays (N, n) of one length, and whether every one was a single state."""
-    rows, single = [], True
-    for name, given in named.items():
-        own: JointFormats = getattr(formats, name)
-        array = np.asarray(given)
-        if array.dtype.kind not in "iu":
-            raise BddTorqueError(f"{own.name} must be integer words, got {array.dtype} (torque takes floats)")
-        if array.ndim not in (1, 2) or array.shape[-1] != len(own):
-            n = len(own)
-            raise BddTorqueError(f"{own.name} must have shape ({n},) or (N, {n}), got {array.shape}")
-        if array.dtype == np.uint64:  # before the cast, or large words would turn negative; angles keep low bits
-            wraps = np.array([each.kind == "angle" for each in own])
-            array = np.where(wraps, array, np.minimum(array, np.uint64(2**62)))
-        single = single and array.ndim == 1
-        rows.append(np.atleast_2d(array.astype(np.int64, copy=False)))
-    lengths = {len(row) for row in rows} - {1}
-    if len(lengths) > 1:
-        raise BddTorqueError(f"q, qd and qdd must have the same number of rows, got {[len(row) for row in rows]}")
-    shape = (lengths.pop() if lengths else 1, rows[0].shape[1])
-    spread = [np.broadcast_to(row, shape) for row in rows]
-    columns = all(row.flags.f_contiguous and not row.flags.c_contiguous for row in spread)
-    order: Literal["C", "F"] = "F" if columns and takes_columns else "C"
-    return [np.asarray(row, order=order) for row in spread], single
+Integers = Words
+AnyArray = npt.NDArray[Any]
+WORD, FLOAT = np.dtype(np.int64), np.dtype(np.float64)
+_array, _as_array = np.ndarray, np.array  # found at once
+_WORD_KINDS, _FLOAT_KINDS = "bBhHiIl", "bBhHiIlLefd"
+"""Types that single states are copied from: of words all integers but uint64, whose large ones would turn negative."""
+IN_ROWS, IN_COLUMNS = 0x101, 0x102
+"""Flags of NumPy's arrays (`ndarray.flags.num`) that are aligned, and in C or in Fortran order."""
+TORQUE_ARRAYS = ("q", "qd", "qdd", "tau")
+"""The arrays of models that have `torque` and `torque_words`."""
+HIGH_WORD = np.uint64(2**62)
+"""Higher than any word, and within int64."""
 
 
-def taking_any(one: One, dtype: np.dtype[Any], still: npt.NDArray[np.float64]) -> One:
-    """Return a compiled call for a single state that takes lists, tuples and arrays (n,) of other numbers too.
+@dataclass(frozen=True)
+class InputPlace:
+    """Where an input word stands: in which array, in which of its columns, and among the words of all arrays."""
 
-    They are copied into arrays of `dtype`, the one type it is compiled for; the float 0 stands for `still`. ValueError
-    for what the ordinary way must look at.
+    array: int
+    column: int
+    word: int
+
+
+@dataclass(frozen=True)
+class StateArrays:
+    """The arrays of a state.
+
+    Attributes
+    ----------
+    interface
+        The words of the model.
     """
-    kinds, make = _KINDS[dtype], np.array  # found at once
 
-    def array_of(given: Any) -> Any:
-        kind = given.__class__
-        if kind is list or kind is tuple:
-            array = make(given)
-            if array.dtype is dtype and array.ndim == 1:
-                return array
-        elif kind is _array:
-            array = given
-        elif kind is float and given == 0.0 and dtype is still.dtype:
-            return still
-        else:
-            raise ValueError(LEFT)
-        kind = array.dtype
-        if kind is dtype and array.flags.carray:
-            return array
-        if array.ndim != 1 or kind.char not in kinds:
-            raise ValueError(LEFT)
-        return array.astype(dtype)
+    interface: Interface
 
-    def call(q: Any, qd: Any, qdd: Any, tau: Any, places: Any) -> None:
-        kind = q.__class__
-        arrays = kind is qd.__class__ is qdd.__class__ is _array  # q has one dimension, as the caller saw
-        if arrays and (held := q.dtype) is qd.dtype is qdd.dtype and qd.ndim == qdd.ndim == 1:
-            if held is not dtype:
-                if held.char in kinds:
-                    one(q.astype(dtype), qd.astype(dtype), qdd.astype(dtype), tau, places)
-                    return
-            elif q.flags.carray and qd.flags.carray and qdd.flags.carray:
-                one(q, qd, qdd, tau, places)
-                return
-            else:
-                one(q.copy(), qd.copy(), qdd.copy(), tau, places)
-                return
-        if len(q) != len(tau):  # rows, perhaps many: not worth a copy
-            raise ValueError(LEFT)
-        if kind is qd.__class__ is qdd.__class__ and (kind is list or kind is tuple):
-            position, velocity, acceleration = make(q), make(qd), make(qdd)
-            if position.dtype is velocity.dtype is acceleration.dtype is dtype:
-                one(position, velocity, acceleration, tau, places)
-                return
-        one(array_of(q), array_of(qd), array_of(qdd), tau, places)
+    @cached_property
+    def packed(self) -> bool:
+        """True if all inputs are numbers, which lie side by side in one array."""
+        return all(array.shape == () for array in self.interface.inputs)
 
-    return call
+    @cached_property
+    def inputs(self) -> tuple[WordArray, ...]:
+        """The arrays that go in, each of one dimension."""
+        own = self.interface.inputs
+        if self.packed:
+            return (word_vector("inputs", self.interface.word_names, tuple(self.interface.words.values())),)
+        return tuple(word_vector(array.name, array.labels, array.words) for array in own)
 
+    @cached_property
+    def outputs(self) -> WordArray:
+        """The array that comes out."""
+        words = [word for array in self.interface.outputs for word in array]
+        return word_vector("out", [str(k) for k in range(len(words))], words)
 
-def are_batches(q: Any, qd: Any, qdd: Any, joints: int, takes_columns: bool) -> bool:
-    """Whether three things are arrays (N, n) of int64 as the runner takes them, all of one shape and order."""
-    if not (q.__class__ is qd.__class__ is qdd.__class__ is _array and q.dtype is qd.dtype is qdd.dtype is _WORD):
-        return False
-    shape = q.shape
-    if len(shape) != 2 or shape[1] != joints or qd.shape != shape or qdd.shape != shape:
-        return False
-    one, two, three = q.flags, qd.flags, qdd.flags
-    if not (one.aligned and two.aligned and three.aligned):
-        return False
-    if one.c_contiguous:
-        return two.c_contiguous and three.c_contiguous
-    return takes_columns and one.f_contiguous and two.f_contiguous and three.f_contiguous
+    @cached_property
+    def words(self) -> tuple[Format, ...]:
+        """The input words of all arrays, one after another."""
+        return tuple(word for array in self.inputs for word in array)
 
+    @cached_property
+    def widths(self) -> tuple[int, ...]:
+        """The number of words of each array."""
+        return tuple(map(len, self.inputs))
 
-def input_columns(
-    given: Sequence[Any], inputs: Mapping[str, Format], where: str, dtype: np.dtype[Any] | None = None
-) -> tuple[Any, tuple[int, ...]]:
-    """Return what was given for the inputs of a function as an array (N, k), and the shape of the result.
+    @cached_property
+    def starts(self) -> tuple[int, ...]:
+        """Where the words of each array begin among those of all, and where the last ends."""
+        return (0, *accumulate(self.widths))
 
-    Unless `dtype` is given, the array is of int64 where all inputs are integers, else of float64.
-    """
-    if len(given) != len(inputs):
-        raise BddTorqueError(f"{where} takes {len(inputs)} arguments ({', '.join(inputs)}), got {len(given)}")
-    try:
-        arrays = np.broadcast_arrays(*map(np.asarray, given))
-    except ValueError:
-        shapes = ", ".join(str(np.shape(each)) for each in given)
-        raise BddTorqueError(f"{where}: the shapes {shapes} do not broadcast") from None
-    for name, array in zip(inputs, arrays, strict=True):
-        if array.dtype.kind not in "iuf":
-            raise BddTorqueError(f"{where} takes real numbers, got {array.dtype} for {name}")
-    kind = dtype or np.dtype(np.float64 if any(array.dtype.kind == "f" for array in arrays) else np.int64)
-    columns = [
-        np.minimum(array, np.uint64(2**62)) if array.dtype == np.uint64 and word.kind == "range" else array
-        for array, word in zip(arrays, inputs.values(), strict=True)
-    ]  # before the cast, or large words would turn negative
-    return np.stack([column.reshape(-1).astype(kind) for column in columns], axis=1), arrays[0].shape
+    @cached_property
+    def places(self) -> dict[str, InputPlace]:
+        """Where the input words stand, by the names that plans have for them."""
+        every = (
+            InputPlace(k, column, self.starts[k] + column)
+            for k, array in enumerate(self.inputs)
+            for column in range(len(array))
+        )
+        return dict(zip(self.interface.word_names, every, strict=True))
 
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """The names of what callers give."""
+        return tuple(array.name for array in self.interface.inputs)
 
-def array_columns(
-    arrays: NamedArrays,
-    given: Sequence[Any],
-    named: Mapping[str, Any],
-    where: str,
-    columns: int,
-    dtype: np.dtype[Any] | None = None,
-) -> tuple[Any, tuple[int, ...]]:
-    """Return what was given for the arrays of a quantity as one array (N, columns), and (N,) or () for one state.
+    def by_array(self, words: Integers) -> dict[str, Integers]:
+        """Return numbers of all input words as parts of that array, one per input array in its shape, by name."""
+        starts = (0, *accumulate(map(len, self.interface.inputs)))
+        return {
+            array.name: words[first : first + len(array)].reshape(array.shape)
+            for array, first in zip(self.interface.inputs, starts, strict=False)
+        }
 
-    Columns that nothing is given for are zero. Unless `dtype` is given, integers stay integers.
-    """
-    names = [array.name for array in arrays.inputs]
-    taken = dict(zip(names, given, strict=False))
-    if len(given) > len(names):
-        raise BddTorqueError(f"{where} takes {len(names)} arrays ({', '.join(names)}), got {len(given)}")
-    for name, each in named.items():
-        if name not in names:
-            raise BddTorqueError(unknown(f"array of {where}", name, names))
-        if name in taken:
-            raise BddTorqueError(f"{where}: array '{name}' is given twice")
-        taken[name] = each
-    rows, single = [], True
-    for array in arrays.inputs:
-        if array.name not in taken:
-            raise BddTorqueError(f"{where} takes the arrays {', '.join(names)}: '{array.name}' is missing")
-        rows.append(_array_rows(array, taken[array.name], dtype))
-        single = single and np.ndim(taken[array.name]) == 1
-    lengths = {len(row) for row in rows} - {1}
-    if len(lengths) > 1:
-        raise BddTorqueError(f"{', '.join(names)} must have the same number of rows, got {[len(row) for row in rows]}")
-    count = lengths.pop() if lengths else 1
-    together = np.zeros((count, columns), dtype=np.result_type(*rows) if dtype is None else dtype)
-    first = 0
-    for row in rows:
-        together[:, first : first + row.shape[1]] = row
-        first += row.shape[1]
-    return together, () if single else (count,)
+    def bound(self, where: str, given: Sequence[Any], named: Mapping[str, Any]) -> Sequence[Any]:
+        """Return what was given for each input array, in their order or by name."""
+        names = self.names
+        what = "arguments" if self.packed else "arrays"
+        if not named and len(given) == len(names):
+            return given
+        if len(given) > len(names):
+            raise BddTorqueError(f"{where} takes {len(names)} {what} ({', '.join(names)}), got {len(given)}")
+        taken = dict(zip(names, given, strict=False))
+        for name, each in named.items():
+            if name not in names:
+                raise BddTorqueError(unknown(f"{what.removesuffix('s')} of {where}", name, names))
+            if name in taken:
+                raise BddTorqueError(f"{where}: '{name}' is given twice")
+            taken[name] = each
+        missing = [name for name in names if name not in taken]
+        if missing:
+            raise BddTorqueError(f"{where} takes the {what} {', '.join(names)}: '{missing[0]}' is missing")
+        return [taken[name] for name in names]
 
+    def rows(
+        self, where: str, given: Sequence[Any], dtype: np.dtype[Any], takes_columns: bool = False
+    ) -> tuple[list[AnyArray], tuple[int, ...]]:
+        """Return what callers give as arrays (N, n) of a type, and the shape of the states: (N,), or () for one.
 
-def one_state(
-    sizes: Mapping[str, int], given: Sequence[Any], named: Mapping[str, Any], columns: int, dtype: np.dtype[Any]
-) -> npt.NDArray[Any] | None:
-    """Return a single state as one array (columns,); None for all that `array_columns` must look at.
-
-    `sizes` are those of the arrays by name; 0 stands for a number. Columns that nothing is given for are zero.
-    """
-    if len(given) + len(named) != len(sizes):
-        return None
-    if named:
-        rest = list(sizes)[len(given) :]
-        if named.keys() != set(rest):
-            return None
-        given = [*given, *(named[name] for name in rest)]
-    state, kinds, first = np.zeros(columns, dtype), _KINDS[dtype], 0
-    for each, size in zip(given, sizes.values(), strict=True):
-        if size == 0:
-            if each.__class__ is not int and (each.__class__ is not float or dtype is _WORD):
-                return None
+        They lie in rows; in columns if all were given so and `takes_columns`.
+        """
+        read = [
+            _read(array, each, dtype, self.packed) for array, each in zip(self.interface.inputs, given, strict=True)
+        ]
+        if self.packed:
             try:
-                state[first] = each
+                numbers = np.broadcast_arrays(*read)
+            except ValueError:
+                shapes = ", ".join(str(each.shape) for each in read)
+                raise BddTorqueError(f"{where}: the shapes {shapes} do not broadcast") from None
+            return [np.stack([each.reshape(-1) for each in numbers], axis=1)], numbers[0].shape
+        rows = [np.atleast_2d(each) for each in read]
+        lengths = {len(row) for row in rows} - {1}
+        if len(lengths) > 1:
+            told = f"{', '.join(self.names)} must have the same number of rows, got {[len(row) for row in rows]}"
+            raise BddTorqueError(told)
+        count = lengths.pop() if lengths else 1
+        spread = [np.broadcast_to(row, (count, row.shape[1])) for row in rows]
+        columns = all(row.flags.f_contiguous and not row.flags.c_contiguous for row in spread)
+        order: Literal["C", "F"] = "F" if columns and takes_columns else "C"
+        single = all(each.ndim == 1 for each in read)
+        return [np.asarray(row, order=order) for row in spread], () if single else (count,)
+
+    def are_batches(self, given: Sequence[Any], takes_columns: bool) -> bool:
+        """Tell whether things are arrays (N, n) of int64 as a runner takes them, all of one length and order."""
+        first = given[0]
+        if first.__class__ is not _array or first.ndim != 2:
+            return False
+        rows, flags = len(first), IN_ROWS if not takes_columns or first.flags.c_contiguous else IN_COLUMNS
+        for each, width in zip(given, self.widths, strict=True):
+            if each.__class__ is not _array or each.dtype is not WORD or each.shape != (rows, width):
+                return False
+            if each.flags.num & flags != flags:
+                return False
+        return True
+
+    def one_state(self, given: Sequence[Any], dtype: np.dtype[Any]) -> Sequence[AnyArray] | None:
+        """Return a single state as arrays (n,) of a type in C order; None for all that `rows` must look at."""
+        if self.packed:
+            for each in given:
+                if each.__class__ is not int and (each.__class__ is not float or dtype is WORD):
+                    return None
+            try:
+                return (_as_array(given, dtype),)
             except OverflowError:
                 return None
-            first += 1
-            continue
-        try:
-            row = np.asarray(each)
-        except ValueError:
-            return None
-        if row.shape != (size,) or row.dtype.char not in kinds:
-            return None
-        state[first : first + size] = row
-        first += size
-    return state
+        arrays = []
+        for each in given:
+            kind, array = each.__class__, each
+            if kind is list or kind is tuple:
+                try:
+                    array = _as_array(each)
+                except ValueError:
+                    return None
+                if array.dtype is dtype and array.ndim == 1:
+                    arrays.append(array)
+                    continue
+            elif kind is not _array:
+                return None
+            if array.ndim != 1:
+                return None
+            if array.dtype is dtype:
+                arrays.append(array if array.flags.carray else array.copy())
+            elif array.dtype.char in (_WORD_KINDS if dtype is WORD else _FLOAT_KINDS):
+                arrays.append(array.astype(dtype))
+            else:
+                return None
+        return arrays
+
+    def results(self, found: AnyArray, shape: tuple[int, ...]) -> Any:
+        """Return outputs (N, words) in the shapes of the output arrays: one array, or a named tuple of arrays.
+
+        Numbers of a single state are plain numbers.
+        """
+        results, first = [], 0
+        for array in self.interface.outputs:
+            shaped = array.shaped(found[:, first : first + len(array)])
+            if self.packed:
+                shaped = shaped.reshape((*shape, *array.shape))
+            elif not shape:
+                shaped = shaped[0]
+            results.append(shaped.item() if shaped.ndim == 0 else shaped)
+            first += len(array)
+        if len(results) == 1:
+            return results[0]
+        return _named_tuple(tuple(array.name for array in self.interface.outputs))(*results)
 
 
-def _array_rows(array: WordArray, given: Any, dtype: np.dtype[Any] | None) -> Any:
-    """Return what was given for one array as rows (N, words) of int64 or float64."""
-    size = len(array)
+def _read(array: WordArray, given: Any, dtype: np.dtype[Any], any_shape: bool) -> AnyArray:
+    """Return what was given for one array, (n,) or (N, n), or a number of any shape, as int64 or float64."""
+    n = len(array)
     try:
-        row = np.asarray(given)
+        read = np.asarray(given)
     except ValueError:
-        raise BddTorqueError(f"{array.name} must have shape ({size},) or (N, {size}), got a ragged list") from None
-    if row.dtype.kind not in "iuf":
-        raise BddTorqueError(f"{array.name} must be real numbers, got {row.dtype}")
-    if row.ndim not in (1, 2) or row.shape[-1] != size:
-        raise BddTorqueError(f"{array.name} must have shape ({size},) or (N, {size}), got {row.shape}")
-    if row.dtype == np.uint64 and dtype is None:  # before the cast, or large words would turn negative
+        raise BddTorqueError(f"{array.name} must have shape ({n},) or (N, {n}), got a ragged list") from None
+    if dtype is WORD and read.dtype.kind not in "iu":
+        raise BddTorqueError(f"{array.name} must be integer words, got {read.dtype} (value and torque take floats)")
+    if read.dtype.kind not in "iuf":
+        raise BddTorqueError(f"{array.name} must be real numbers, got {read.dtype}")
+    if not any_shape:
+        if array.shape == () and read.ndim < 2:
+            read = read[..., np.newaxis]
+        if read.ndim not in (1, 2) or read.shape[-1] != n:
+            raise BddTorqueError(f"{array.name} must have shape ({n},) or (N, {n}), got {read.shape}")
+    if dtype is WORD and read.dtype == np.uint64:  # before the cast, or large words would turn negative
         wraps = np.array([word.kind == "angle" for word in array])
-        row = np.where(wraps, row, np.minimum(row, np.uint64(2**62)))
-    kind = dtype or np.dtype(np.float64 if row.dtype.kind == "f" else np.int64)
-    return np.atleast_2d(row.astype(kind))
-
-
-def array_results(arrays: NamedArrays, found: npt.NDArray[Any], single: bool) -> Any:
-    """Return output columns as the array of a quantity, or as a named tuple of its arrays."""
-    results, first = [], 0
-    for array in arrays.outputs:
-        shaped = array.shaped(found[:, first : first + len(array)])
-        results.append(shaped[0] if single else shaped)
-        first += len(array)
-    if len(results) == 1:
-        return results[0]
-    return _named_tuple(tuple(array.name for array in arrays.outputs))(*results)
+        read = np.where(wraps if array.shape else wraps[0], read, np.minimum(read, HIGH_WORD))
+    return read.astype(dtype, copy=False)
 
 
 @cache  # to make a class takes as long as some hundred states
 def _named_tuple(names: tuple[str, ...]) -> Any:
     return namedtuple("Arrays", names)
+
+
+class RangeCounts:
+    """Counts of one evaluator.
+
+    Attributes
+    ----------
+    counts
+        (input words,), those of all arrays one after another, since the start.
+    warns
+        Whether the first clamped number still has to be warned of.
+    unread
+        Words that no output depends on and that the code does not read: they are counted apart.
+    """
+
+    _adding = threading.Lock()
+
+    def __init__(self, arrays: StateArrays, read: Iterable[str], warns: bool) -> None:
+        """Begin to count; the code itself counts the words that it reads, by the names that plans have for them."""
+        self._words = arrays.words
+        self.counts: Integers = np.zeros(len(self._words), dtype=np.int64)
+        self.warns = warns
+        self._clamped = np.array([word.kind == "range" for word in self._words])
+        known = set(read)
+        self.unread = [
+            place
+            for name, place in arrays.places.items()
+            if name not in known and not _never_outside(self._words[place.word])
+        ]
+
+    def add_unread(self, counts: Integers, rows: Sequence[Integers]) -> None:
+        """Add to `counts` the words (N, n) that the code does not read."""
+        for place in self.unread:
+            counts[place.word] += count_outside(self._words[place.word], rows[place.array][:, place.column])
+
+    def add(self, counts: Integers) -> None:
+        """Add what one call counted, and warn if something was clamped for the first time."""
+        with RangeCounts._adding:
+            self.counts += counts
+        if self.warns and counts[self._clamped].any():
+            self.warn(counts)
+
+    def warn(self, counts: Integers) -> None:
+        """Warn, once, where a number was clamped: what is counted and is no angle."""
+        for word, count in zip(self._words, counts.tolist(), strict=True):
+            if count and word.kind == "range":
+                self.warns = False
+                warnings.warn(clamped_message(word), ClampWarning, stacklevel=_outside_package())
+                return
+
+
+def _renew_lock() -> None:
+    """Start with a free lock in a forked child: the thread that held it is not there."""
+    RangeCounts._adding = threading.Lock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_renew_lock)
+
+
+def _outside_package() -> int:
+    """Return how many frames above its caller the first one is that is not of this package: the user's line."""
+    level, frame = 1, sys._getframe(1)
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith("bddtorque."):
+        level, frame = level + 1, frame.f_back
+    return level
+
+
+def _never_outside(word: Format) -> bool:
+    """Tell whether every integer is a word in range: an angle that has no limits within a turn."""
+    return word.kind == "angle" and limits(word) == (word.lowest, word.highest)
 
 
 def count_outside(word: Format, words: Integers) -> int:
@@ -271,8 +346,8 @@ def clamped_message(word: Format) -> str:
     )
 
 
-def out_of_range_message(word: Format, values: Any) -> str:
-    """Return what is wrong with values of one joint, some of which are out of range: the worst of them is named."""
+def out_of_range_message(word: Format, values: Floats) -> str:
+    """Return what is wrong with values of one word, some of which are out of range: the worst of them is named."""
     low, high = sorted(word.sign * end + word.offset for end in (word.low, word.high))
     first, last = (low, high) if word.kind == "angle" else word.span
     worst = np.ravel(values)[np.maximum(first - values, values - last).argmax()]

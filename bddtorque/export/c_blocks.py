@@ -1,41 +1,146 @@
 """The blocks of a plan as C: each form's arrays as const tables, and a function ``block_K`` of words that reads them.
 
 Functions are walkers over arrays: the code is the same few lines whatever the table. Form ``ifs`` is the exception:
-code without any array (`c_ifs`). No words, however wild, read outside an array: bits above a word's are masked or never
+code without any array. No words, however wild, read outside an array: bits above a word's are masked or never
 tested.
+
+Form ``ifs``: Blocks as test-and-branch code: the IF-THEN-ELSE of the Boolean/BDD paper, one diagram per output bit.
+
+A node is a test of one input bit and a branch to either successor. Nodes that several paths of an output bit reach are
+written once and jumped to. Complement edges are opened: a node that is reached both plain and complemented stands there
+twice, so that no path carries a sign. Output bits share no code, since each continues with the next bit.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
+import numpy.typing as npt
 
 from bddtorque.base.errors import BddTorqueError
+from bddtorque.base.jit import njit
 from bddtorque.base.plain import choice
-from bddtorque.diagrams.choosing import lower_blocks
-from bddtorque.diagrams.forms import (
+from bddtorque.export.c_text import ConstantArray, constant_array, statement, unsigned
+from bddtorque.model.model import Model
+from bddtorque.plan.forms import (
     WORD_FORMS,
     Bits,
-    Classes,
     Dense,
     EdgeValued,
     Folded,
     Form,
-    MultiTerminal,
-    Radix,
 )
-from bddtorque.export.c_ifs import check_tests, if_code
-from bddtorque.export.c_text import ConstantArray, constant_array, statement, unsigned
-from bddtorque.model.model import Model
+from bddtorque.plan.table import Int32Array
 from bddtorque.spec.chips import Chip
+from bddtorque.targets.tables.cost import lower_blocks
+
+MAX_TESTS = 50_000
+"""Tests of all blocks together: gcc takes a minute or two for so many, and the flash of a small chip ends before."""
+BYTES_A_TEST = 9
+"""Of object code, as an estimate: gcc makes 6 to 7 on AVR, 7 to 9 in Thumb, 10 to 11 on x86-64."""
+PRAGMA = """\
+#if defined(__GNUC__) && !defined(__clang__)
+/* Passes that look for a better way through so many branches take minutes and find none. */
+#pragma GCC optimize ("O1", "no-thread-jumps", "no-tree-fre", "no-tree-dominator-opts")
+#endif
+"""
+
+
+def check_tests(forms: Sequence[Bits]) -> None:
+    """Refuse blocks that would take too much code, and say how much."""
+    tests = sum(int(reached_edges(form.successors, form.roots)[:, 2:].sum()) for form in forms)
+    if tests > MAX_TESTS:
+        raise BddTorqueError(
+            f"form 'ifs' would take {tests:,} tests, about {tests * BYTES_A_TEST:,} bytes of code, and at most "
+            f"{MAX_TESTS:,} tests can be exported: compile with fewer bits or a smaller block_bits, or use form 'bits'"
+        )
+
+
+def reached_edges(successors: Int32Array, roots: Int32Array) -> npt.NDArray[np.bool_]:
+    """Return which edges are followed from each root, shape ``(output_bits, 2 * (nodes + 1))``."""
+    reached = np.zeros((len(roots), len(successors)), np.bool_)
+    _reach(successors, roots, reached)
+    return reached
+
+
+@njit
+def _reach(successors: Int32Array, roots: Int32Array, reached: npt.NDArray[np.bool_]) -> None:
+    for bit in range(len(roots)):
+        reached[bit, roots[bit]] = True
+        for edge in range(len(successors) - 1, 1, -1):  # children have smaller numbers
+            if reached[bit, edge]:
+                sign = edge & 1
+                reached[bit, successors[edge & ~1] ^ sign] = True
+                reached[bit, successors[edge | 1] ^ sign] = True
+
+
+def if_code(form: Bits, tests: Sequence[str]) -> list[str]:
+    """Return the statements that find a word bit by bit.
+
+    `form`: the diagrams; `tests`: for each position of the index, 0 = least significant: an expression that is not zero
+    if that bit is set.
+    """
+    lines = ["uint32_t word = 0;", ""]
+    top = len(form.roots) - 1
+    waiting = False  # the label that ends a bit stands before whatever comes next
+    for bit, root in enumerate(form.roots.tolist()):
+        bits = (1 << 32) - (1 << bit) if form.signed and bit == top else 1 << bit
+        if waiting:
+            lines.append(f"end_{bit - 1}:")
+        waiting = False
+        if root > 1:
+            body, waiting = _tests(form, bit, root, tests)
+            lines += body
+        if root:
+            lines.append(f"word |= UINT32_C({bits});")
+    if waiting:
+        lines.append(f"end_{top}:")
+    return [*lines, "return signed32(word);" if form.signed else "return (int32_t)word;"]
+
+
+def _tests(form: Bits, bit: int, root: int, tests: Sequence[str]) -> tuple[list[str], bool]:
+    """Return the tests of an output bit, and whether one jumps to its end.
+
+    What follows the tests sets the bit, and ``end_BIT`` comes after that.
+    """
+    successors, positions = form.successors.tolist(), form.positions.tolist()
+    order: list[int] = []
+    seen, stack = {0, 1}, [root]
+    while stack:  # a path first, so that one of the two successors mostly comes next
+        edge = stack.pop()
+        if edge not in seen:
+            seen.add(edge)
+            order.append(edge)
+            stack += [successors[edge | 1] ^ (edge & 1), successors[edge & ~1] ^ (edge & 1)]
+    order.append(1)  # what is true falls out of the tests
+    branches: dict[int, list[tuple[str, int]]] = {}  # of each edge: conditions, and where they jump to
+    for edge, following in pairwise(order):
+        low, high = (successors[place] ^ (edge & 1) for place in (edge & ~1, edge | 1))
+        test = tests[positions[edge >> 1]]
+        if high == following:
+            branches[edge] = [(f"if (!({test})) ", low)]
+        else:
+            branches[edge] = [(f"if ({test}) ", high), *([("", low)] if low != following else [])]
+    jumps = {place for taken in branches.values() for _, place in taken}
+    lines: list[str] = []
+    for edge in order:
+        lines += [f"{_label(bit, edge)}:"] if edge in jumps else []
+        lines += [f"{test}goto {_label(bit, place)};" for test, place in branches.get(edge, ())]
+    return lines, 0 in jumps
+
+
+def _label(bit: int, edge: int) -> str:
+    """Return the label of an edge within an output bit: true is where the bit is set, false is its end."""
+    return f"end_{bit}" if edge == 0 else f"set_{bit}" if edge == 1 else f"bit_{bit}_{edge}"
+
 
 EXPORTED_FORMS = ("chosen", *WORD_FORMS, "bits", "ifs")
 """The forms a block can be exported in; ``chosen`` is for each block the one of least cost within the memory, ``ifs``
 the diagrams of form ``bits`` as code."""
-MOST_BYTES = 512 * 2**20
+MAX_BYTES = 512 * 2**20
 """Bytes of all arrays together: text of more is nothing that a compiler reads."""
 
 
@@ -49,6 +154,7 @@ class BlockCode:
     arrays: tuple[ConstantArray, ...]  # const tables
     function: str  # the text of `static int32_t block_K(uint32_t x0, uint32_t x1, ...)`, of input words
     index: str = "uint32_t"  # the type of these
+    calls: frozenset[str] = frozenset()  # names of the helper functions that it calls
 
     @property
     def bytes(self) -> int:
@@ -67,13 +173,13 @@ def block_codes(model: Model, numbers: Sequence[int], form: str, memory: int, ch
     forms = lower_blocks(form, tables, diagrams, memory)
     codes = [_block(k, lowered, each, chip) for k, lowered, each in zip(numbers, forms, widths, strict=True)]
     size = sum(code.bytes for code in codes)
-    if size > MOST_BYTES:
+    if size > MAX_BYTES:
         raise BddTorqueError(
-            f"tables take {size:,} bytes in this form, but at most {MOST_BYTES:,} can be exported: try another form"
+            f"tables take {size:,} bytes in this form, but at most {MAX_BYTES:,} can be exported: try another form"
         )
     if chip.largest_tables and size > chip.largest_tables:
         fewer = "compile with fewer bits"
-        if model.plan.target == "tables":
+        if model.plan.made_of_tables:
             fewer = "compile with less 'memory', or with target = 'integer'"
         raise BddTorqueError(
             f"tables take {size:,} bytes, but the compiler of chip '{chip.name}' reads at most {chip.largest_tables:,} "
@@ -86,11 +192,10 @@ def _block(k: int, form: Form, widths: Sequence[int], chip: Chip) -> BlockCode:
     name = f"block_{k}"
     narrow = chip.register < 32 and sum(widths) <= 16 and isinstance(form, Dense | Folded)
     index = "uint16_t" if narrow else "uint32_t"
-    arrays, body = _code(name, form, index)
+    arrays, body = _code(name, form, index, chip.largest_array)
     reader = ""
-    if isinstance(form, Dense | Folded) and chip.largest_array and arrays[0].bytes > chip.largest_array:
+    if isinstance(form, Dense | Folded) and _is_cut(arrays[0], chip.largest_array):
         reader = f"{_reader(arrays[0], chip.largest_array, index)}\n"
-        body = [re.sub(rf"{arrays[0].name}\[([^\]]*)\]", rf"{arrays[0].name}(\1)", line) for line in body]
         arrays = _cut(arrays[0], chip.largest_array)
     for array in arrays:
         if chip.largest_array and array.bytes > chip.largest_array:
@@ -103,7 +208,8 @@ def _block(k: int, form: Form, widths: Sequence[int], chip: Chip) -> BlockCode:
         words = [f"x{place}" for place in range(len(widths))]
         body = [statement(f"const {index} index = ({index})(", _index(words, widths), ");", indent=""), *body]
     function = _function(k, words, body, index, isinstance(form, Dense) and not reader)
-    return BlockCode(k, form.name, form.constant, arrays, f"{reader}{function}", index)
+    calls = {"signed32"} if isinstance(form, EdgeValued) else set()
+    return BlockCode(k, form.name, form.constant, arrays, f"{reader}{function}", index, frozenset(calls))
 
 
 def _branches(k: int, form: Bits, widths: Sequence[int]) -> BlockCode:
@@ -115,9 +221,14 @@ def _branches(k: int, form: Bits, widths: Sequence[int]) -> BlockCode:
         for bit in range(width)
     ]
     body = if_code(form, tests)
-    used = set(re.findall(r"\bx\d+\b", " ".join(body)))
-    unused = [f"(void){word};" for word in words if word not in used]
-    return BlockCode(k, "ifs", False, (), _function(k, words, [*body[:1], *unused, *body[1:]]))
+    tested, low = set(form.positions[1:].tolist()), sum(widths)
+    unused = []
+    for word, width in zip(words, widths, strict=True):
+        low -= width
+        if tested.isdisjoint(range(low, low + width)):
+            unused.append(f"(void){word};")
+    function = _function(k, words, [*body[:1], *unused, *body[1:]])
+    return BlockCode(k, "ifs", False, (), function, calls=frozenset({"signed32"} if form.signed else ()))
 
 
 def _function(k: int, words: Sequence[str], body: Sequence[str], index: str = "uint32_t", inline: bool = False) -> str:
@@ -138,26 +249,18 @@ def _index(words: Sequence[str], widths: Sequence[int]) -> list[str]:
     return terms
 
 
-def _code(name: str, form: Form, index: str) -> tuple[tuple[ConstantArray, ...], list[str]]:
-    """Return the arrays of a form and the statements that look a word up at `index`, a variable of that type."""
+def _code(name: str, form: Form, index: str, largest: int) -> tuple[tuple[ConstantArray, ...], list[str]]:
+    """Return the arrays of a form and the statements that look a word up at `index`, a variable of that type.
+
+    Words of a whole or a folded table beyond `largest` bytes are read by a function, since they are cut into pieces.
+    """
     match form:
         case Dense(values=values):
             words = constant_array(f"{name}_words", values)
-            return (words,), [f"return (int32_t){words.name}[index & {_mask(len(values).bit_length() - 1)}];"]
+            place = f"index & {_mask(len(values).bit_length() - 1)}"
+            return (words,), [f"return (int32_t){_read(words, place, largest)};"]
         case Folded():
-            return _folded(name, form, index)
-        case Classes():
-            size = 1 << form.row_bits
-            rows = constant_array(f"{name}_rows", form.classes[:size])
-            columns = constant_array(f"{name}_columns", form.classes[size:])
-            words = constant_array(f"{name}_words", form.words)
-            row = f"(index >> {form.column_bits}) & {_mask(form.row_bits)}"
-            place = f"(uint32_t){rows.name}[{row}] + {columns.name}[index & {_mask(form.column_bits)}]"
-            return (rows, columns, words), [f"return (int32_t){words.name}[{place}];"]
-        case Radix():
-            return _radix(name, form)
-        case MultiTerminal():
-            return _multi_terminal(name, form)
+            return _folded(name, form, index, largest)
         case EdgeValued():
             return _edge_valued(name, form)
         case Bits():
@@ -168,6 +271,16 @@ def _code(name: str, form: Form, index: str) -> tuple[tuple[ConstantArray, ...],
 
 def _mask(bits: int) -> str:
     return unsigned((1 << bits) - 1)
+
+
+def _is_cut(array: ConstantArray, largest: int) -> bool:
+    """Tell if an array is larger than a compiler takes; it takes any if `largest` is 0."""
+    return 0 < largest < array.bytes
+
+
+def _read(array: ConstantArray, place: str, largest: int) -> str:
+    """Return the word of an array at a place."""
+    return f"{array.name}({place})" if _is_cut(array, largest) else f"{array.name}[{place}]"
 
 
 def _cut(array: ConstantArray, largest: int) -> tuple[ConstantArray, ...]:
@@ -191,7 +304,7 @@ def _reader(array: ConstantArray, largest: int, index: str) -> str:
     return "\n".join([*lines, "    }", "    return word;", "}", ""])
 
 
-def _folded(name: str, form: Folded, index: str) -> tuple[tuple[ConstantArray, ...], list[str]]:
+def _folded(name: str, form: Folded, index: str, largest: int) -> tuple[tuple[ConstantArray, ...], list[str]]:
     """Fold each word of the index by the rules of `diagrams.forms.folded`; signs are decided without any product."""
     words = constant_array(f"{name}_words", form.values)
     rules = [tuple(map(int, rule)) for rule in form.rules]
@@ -219,44 +332,9 @@ def _folded(name: str, form: Folded, index: str) -> tuple[tuple[ConstantArray, .
                 lines += ["    negative = 1 - negative;"] if second < 0 else []
                 lines.append("}")
         lines.append(f"place = ({index})((place * {unsigned(length)}) + word);")
-    word = f"(int32_t){words.name}[place]"
+    word = f"(int32_t){_read(words, 'place', largest)}"
     lines += ["", f"return (negative != 0) ? -{word} : {word};" if signed else f"return {word};"]
     return (words,), lines
-
-
-def _radix(name: str, form: Radix) -> tuple[tuple[ConstantArray, ...], list[str]]:
-    """Walk digit by digit, from the first; each step is one load, and all inputs take all steps."""
-    words = constant_array(f"{name}_words", form.words)
-    last = f"index & {_mask(min(form.digit_bits, form.input_bits))}"
-    shifts = range((form.input_bits - 1) // form.digit_bits * form.digit_bits, 0, -form.digit_bits)
-    if not shifts:
-        return (words,), [f"return (int32_t){words.name}[{last}];"]
-    children = constant_array(f"{name}_children", form.children)
-    lines = ["uint32_t place;", ""]
-    for step, shift in enumerate(shifts):
-        bits = min(form.digit_bits, form.input_bits - shift)
-        start = "place + " if step else ""
-        lines.append(f"place = {children.name}[{start}((index >> {shift}) & {_mask(bits)})];")
-    return (children, words), [*lines, f"return (int32_t){words.name}[place + ({last})];"]
-
-
-def _multi_terminal(name: str, form: MultiTerminal) -> tuple[tuple[ConstantArray, ...], list[str]]:
-    """Walk from the root; a successor below the number of nodes is a node, the rest are places of words."""
-    words = constant_array(f"{name}_words", form.words)
-    nodes = form.node_count
-    if form.root < 0:  # a table of one word
-        return (words,), ["(void)index;", f"return (int32_t){words.name}[{~form.root}];"]
-    successors = form.successors.astype(np.int64)
-    tests = constant_array(f"{name}_tests", form.positions)
-    follows = constant_array(f"{name}_follows", np.where(successors < 0, nodes + ~successors, successors))
-    return (tests, follows, words), [
-        f"uint32_t node = UINT32_C({form.root});",
-        "",
-        f"while (node < UINT32_C({nodes})) {{",
-        f"    node = {follows.name}[(2u * node) + ((index >> {tests.name}[node]) & 1u)];",
-        "}",
-        f"return (int32_t){words.name}[node - UINT32_C({nodes})];",
-    ]
 
 
 def _edge_valued(name: str, form: EdgeValued) -> tuple[tuple[ConstantArray, ...], list[str]]:

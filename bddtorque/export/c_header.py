@@ -7,44 +7,43 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import fields
 
 from bddtorque.base.version import __version__
-from bddtorque.export.c_interface import Interface
-from bddtorque.export.c_names import one_of, safe_names, safe_unit
-from bddtorque.export.c_text import comment
+from bddtorque.dynamics.quantity import MOTION
+from bddtorque.export.c_call import CSignature
+from bddtorque.export.c_text import comment, one_of, safe_names, safe_unit
 from bddtorque.model.model import Model
-from bddtorque.model.source import FunctionSource
-from bddtorque.plan.float_plan import FloatPlan
 from bddtorque.proof.proved_bound import Parts, ProvedBound
-from bddtorque.spec.quantities import QUANTITIES
-from bddtorque.words import Format
+from bddtorque.words.formats import Format
 
 MACROS = (
     "Macros of every word, by its place in the array from 0 and by its name: the value of a word is",
     "SIGN * LSB * word + OFFSET, from LOW to HIGH; what is proved of an output is BOUND, in units of its LSB.",
 )
 MEANINGS = {
-    "q": "position", "qd": "velocity", "qdd": "acceleration", "tau": "torque", "mass": "mass matrix, upper triangle",
-    "q_desired": "desired position", "qd_desired": "desired velocity", "qdd_desired": "desired acceleration",
+    **MOTION, "tau": "torque", "mass": "mass matrix, upper triangle",
+    **{f"{array}_desired": f"desired {meaning}" for array, meaning in MOTION.items()},
     "payload": "payload, in the tip frame", "jacobian": "Jacobian of the tip, rows vx vy vz wx wy wz",
+    "gravity": "gravity, in base axes", "in": "input", "out": "output",
 }  # fmt: skip
+"""The meaning of arrays whose name does not say it."""
 
 
-def header_text(model: Model, prefix: str, interface: Interface, floats: bool) -> str:
+def header_text(model: Model, prefix: str, signature: CSignature, floats: bool) -> str:
     """Return the header; `floats` adds the function that takes and gives physical units."""
     guard, macro = f"BDDTORQUE_{prefix.upper()}_H", prefix.upper()
-    counts = {interface.count(prefix, array): len(words) for array, words in interface.arrays.items()}
-    counts[interface.count(prefix, interface.result)] = len(interface.outputs)
-    arrays = {**interface.arrays, interface.result: interface.outputs}
+    counts = {signature.count(prefix, array): len(words) for array, words in signature.arrays.items()}
+    counts[signature.count(prefix, signature.result)] = len(signature.outputs)
+    arrays = {**signature.arrays, signature.result: signature.outputs}
     parts = [
         comment(list(_about(model, prefix))),
         f'#ifndef {guard}\n#define {guard}\n\n#include <stdint.h>\n\n#ifdef __cplusplus\nextern "C" {{\n#endif',
         "\n".join(f"#define {name} {count}" for name, count in counts.items())
         + f'\n#define {macro}_DIGEST "{model.digest}"',
         comment(MACROS),
-        "\n\n".join(_words(prefix, interface, array, formats) for array, formats in arrays.items()),
-        _certificate(model, prefix, interface),
-        *([_drives(model, prefix)] if not isinstance(model.source, FunctionSource) and model.drives else []),
-        _function(model, prefix, interface),
-        *([_float_function(prefix, interface)] if floats else []),
+        "\n\n".join(_words(prefix, signature, array, formats) for array, formats in arrays.items()),
+        _certificate(model, prefix, signature),
+        *([_drives(model, prefix)] if model.drives else []),
+        _function(model, prefix, signature),
+        *([_float_function(prefix, signature)] if floats else []),
         "#ifdef __cplusplus\n}\n#endif\n\n#endif\n",
     ]
     return "\n\n".join(parts)
@@ -53,26 +52,26 @@ def header_text(model: Model, prefix: str, interface: Interface, floats: bool) -
 def _about(model: Model, prefix: str) -> Iterator[str]:
     plan = model.plan
     made, steps = "as tables of whole numbers", "words"
-    if isinstance(plan, FloatPlan):
-        made, steps = f"in IEEE floats of {plan.precision.name} precision", "words and floats"
-    source = model.source
-    about = "a function of words" if isinstance(source, FunctionSource) else QUANTITIES[source.spec.quantity].about
+    if plan.in_floats:
+        made, steps = f"in IEEE floats of {plan.floats.name} precision", "words and floats"
+    quantity = model.provenance.quantity
+    about = "a function of words" if quantity is None else quantity.about
     yield f"{prefix}.h: {about} {made}."
     yield f"Written by bddtorque {__version__} (`bddtorque export`): do not edit."
     yield ""
     made_of, target = one_of(plan.source, ("terms", "recursive")), one_of(plan.target, ("tables", "integer", "float"))
     yield f"Plan: source {made_of}, target {target}, {len(plan.wires)} {steps}, {len(plan.blocks)} tables."
-    if not isinstance(source, FunctionSource):
-        joints = ", ".join(f"{k} {name}" for k, name in enumerate(safe_names(source.robot.joint_names)))
+    if quantity is not None:
+        joints = ", ".join(f"{k} {name}" for k, name in enumerate(safe_names(model.robot.joint_names)))
         yield f"Joints, from base to tip (letters and digits of their names): {joints}."
 
 
-def _words(prefix: str, interface: Interface, array: str, formats: Sequence[Format]) -> str:
+def _words(prefix: str, signature: CSignature, array: str, formats: Sequence[Format]) -> str:
     """Return what the words of an array mean: a comment, and macros of every word by its place and by its name."""
     macro = f"{prefix.upper()}_{array.upper()}"
     meaning = f" ({MEANINGS[array]})" if array in MEANINGS else ""
-    lines, defined = [f"Words {array}[i]{meaning}, two's complement:"], []
-    for place, (word, label) in enumerate(zip(formats, interface.labels[array], strict=True)):
+    lines, defined = [f"Words {array}[i]{meaning}, {representation(formats)}:"], []
+    for place, (word, label) in enumerate(zip(formats, signature.labels[array], strict=True)):
         lines.append(f"  {array}[{place}]: {word_meaning(word)}")
         offset = word.offset + word.sign * word.centre if word.kind == "range" else word.offset
         ends = sorted(word.sign * end + word.offset for end in _limits(word))
@@ -102,6 +101,12 @@ def named_macros(macro: str, place: int, label: str, names: Iterable[str]) -> li
     return [f"#define {macro}_{label}_{name} {macro}{place}_{name}" for name in names]
 
 
+def representation(words: Sequence[Format]) -> str:
+    """Return how words are represented."""
+    kinds = {word.signed for word in words}
+    return "two's complement or unsigned" if len(kinds) > 1 else "two's complement" if kinds != {False} else "unsigned"
+
+
 def word_meaning(word: Format) -> str:
     """Return what a word stands for, in a formula, and what becomes of other numbers."""
     unit = safe_unit(word.unit)
@@ -113,14 +118,14 @@ def word_meaning(word: Format) -> str:
     if word.sign < 0:
         raw = f"-({raw})"
     mounted = f" + {float(word.offset)!r}" if word.offset else ""
-    return f"{word.bits} bits, {raw}{mounted} {unit}, {ends}"
+    return f"{word.bits} bits{'' if word.signed else ' (unsigned)'}, {raw}{mounted} {unit}, {ends}"
 
 
-def _certificate(model: Model, prefix: str, interface: Interface) -> str:
+def _certificate(model: Model, prefix: str, signature: CSignature) -> str:
     """Return what is proved: a comment, and the bound of every output."""
     torques = model.certificate.torques
-    what, of = ("torque" if interface.result == "tau" else "value"), "robot's parameters as parsed"
-    if isinstance(model.source, FunctionSource):
+    what, of = ("torque" if signature.result in signature.per_joint else "value"), "robot's parameters as parsed"
+    if model.provenance.robot is None:
         of = "numbers it was compiled from"
     lines = [
         f"Certificate. Proved for every input word there is: |compiled - true {what}| is at most BOUND units of the",
@@ -128,9 +133,9 @@ def _certificate(model: Model, prefix: str, interface: Interface) -> str:
         f"values of the input words, clamped to the lowest and the highest {what} word. `bddtorque verify` proves it",
         f"again. Every {what} below one unit (faithful): {'yes' if model.certificate.faithful else 'NO'}.",
     ]
-    macro, defined = f"{prefix.upper()}_{interface.result.upper()}", []
-    for k, (torque, label) in enumerate(zip(torques, interface.labels[interface.result], strict=True)):
-        lines += [f"  {interface.result}[{k}]: {line}" for line in proved_lines(torque)]
+    macro, defined = f"{prefix.upper()}_{signature.result.upper()}", []
+    for k, (torque, label) in enumerate(zip(torques, signature.labels[signature.result], strict=True)):
+        lines += [f"  {signature.result}[{k}]: {line}" for line in proved_lines(torque)]
         defined.append(f"#define {macro}{k}_BOUND {float(torque.bound)!r} /* units of the last bit */")
         defined.append(f"#define {macro}{k}_BOUND_SI {float(torque.bound_si)!r} /* {safe_unit(torque.unit)} */")
         defined += named_macros(macro, k, label, ("BOUND", "BOUND_SI"))
@@ -177,29 +182,29 @@ def proved_lines(torque: ProvedBound) -> Iterator[str]:
             yield f"saturation not excluded; a range of {reach} would be wide enough"
 
 
-def _function(model: Model, prefix: str, interface: Interface) -> str:
-    only = "IEEE floats" if isinstance(model.plan, FloatPlan) else "Whole numbers only"
-    what = "Torque words of one state, from position, velocity and acceleration words."
-    if interface.function != "torque_words":
-        what = "The output word of input words." if interface.function == "words" else "The output words of one state."
+def _function(model: Model, prefix: str, signature: CSignature) -> str:
+    only = "IEEE floats" if model.plan.in_floats else "Whole numbers only"
+    *first, last = (MEANINGS.get(array, array).partition(",")[0] for array in signature.arrays)
+    given = f"{', '.join(first)}{' and ' * bool(first)}{last}"
+    what = f"{MEANINGS.get(signature.result, signature.result).partition(',')[0].capitalize()} words of one state"
     about = [
-        f"{what} Any numbers may be given: angles",
+        f"{what}, from {given} words. Any numbers may be given: angles",
         "wrap, other words are clamped. Returns how many input words were out of range (beyond their format, or angles",
         f"beyond the limits of their joint); 0 is the good case. {only}; no state, no recursion, no heap.",
         "All input is read before any output is written, so that arrays may be shared.",
     ]
-    if isinstance(model.plan, FloatPlan):
+    if model.plan.in_floats:
         about += [
             "Every operation must be rounded as it stands. The code refuses compilers that compute in other types, and",
             "-ffast-math, and tells gcc and clang to contract nothing (others: as by -ffp-contract=off). The processor",
             "must round to nearest and must not flush subnormal numbers to zero, as it does unless told otherwise.",
         ]
-    return f"{comment(about)}\n{interface.prototype(prefix)};"
+    return f"{comment(about)}\n{signature.prototype(prefix)};"
 
 
-def _float_function(prefix: str, interface: Interface) -> str:
+def _float_function(prefix: str, signature: CSignature) -> str:
     about = [
-        "The same in rad or m (and per s, per s^2) and N*m or N: rounds to words, and back. Returns how many values",
-        "were out of range, or -1, with nothing written, if one is no number or an angle of more than 2^24 turns.",
+        "The same in the units of the words (those of LSB): rounds to words, and back. Returns how many values were",
+        "out of range, or -1, with nothing written, if one is no number or an angle of more than 2^24 turns.",
     ]
-    return f"{comment(about)}\n{interface.prototype(prefix, 'torque', 'double')};"
+    return f"{comment(about)}\n{signature.prototype(prefix, signature.float_function, 'double')};"

@@ -1,14 +1,67 @@
-"""The text of an exported C file and of its Makefile."""
+"""The files of exported C: the source, the float front end, the Makefile, and what makes a library of them.
+
+The few functions that generated C is written with: only those that are used are written out. Arithmetic is modulo 2^32
+or 2^64, in unsigned numbers, where C defines it. Bits become a signed number by a conversion that wraps, as compilers
+for two's complement machines have it; MISRA C:2012 leaves no other way that costs nothing. C99 leaves open what `>>`
+makes of a negative number: `floor` divides instead, for which compilers take the one instruction that shifts; avr-gcc
+sees that in another expression than the others do.
+
+The float front end turns physical units into words and back, as `words.formats` does it, bit for bit. No libm either.
+The remainder of an angle by a turn is exact as fmod's is: the turn is cut into two halves, each times a number of turns
+below 2^25 is exact, and so are the differences (see the comment in the code).
+
+A library is one that a stock project takes: for the Arduino IDE, PlatformIO, CMake or Zephyr.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import json
+import math
+from collections.abc import Iterable, Mapping, Sequence
 
-from bddtorque.export.c_blocks import BlockCode
-from bddtorque.export.c_helpers import limbs_function, used_helpers
-from bddtorque.export.c_ifs import PRAGMA
-from bddtorque.export.c_interface import Interface
+from bddtorque.base.version import __version__
+from bddtorque.export.c_blocks import PRAGMA, BlockCode
+from bddtorque.export.c_call import CSignature
 from bddtorque.export.c_steps import Steps
+from bddtorque.export.c_text import real
+from bddtorque.export.folder import fill, template, template_sections
+from bddtorque.words.formats import MAX_TURNS, TURN, TURN_REST, Format
+
+SECTIONS = template_sections("helpers.c")
+CALLS = " calls "
+"""Stands in the title of a helper between its name and that of the one that it calls, which stands above it."""
+HELPERS = {
+    title.partition(CALLS)[0]: (title.partition(CALLS)[2], text.replace("BITS", bits))
+    for section, text in SECTIONS.items()
+    for bits in (("32", "64") if "BITS" in section else ("",))
+    for title in [section.replace("BITS", bits)]
+    if title.partition(CALLS)[0].isidentifier()
+}
+"""By name: the helper that it calls, if any, and its text."""
+
+
+def used_helpers(calls: Iterable[str], signature: CSignature) -> str:
+    """Return the helpers among functions that are called, and those that they call, in the order they stand above."""
+    used = set(calls)
+    for name, (called, _) in reversed(HELPERS.items()):
+        used |= {called} if name in used else set()
+    texts = {name: text for name, (_, text) in HELPERS.items() if name in used}
+    for name in {"clamp_words", "clamp_natural", "clamp_unsigned"} & texts.keys():
+        texts[name] = texts[name].replace("WORD", f"int{signature.bits}_t").replace("Uint", "uint")
+    if "floor32" in texts and signature.register < 32:
+        texts["floor32"] = SECTIONS["small floor32"]
+    return "\n".join([SECTIONS["how functions are declared"], *texts.values()]) if texts else ""
+
+
+def partial_products_function(block: int, piece_bits: int, index: str) -> str:
+    """Return the function that puts a product together, modulo 2^64, from a table of products of unsigned pieces.
+
+    Magnitudes, piece by piece, then the sign (see `plan.plan.Product`). As many pieces are taken as the words can need,
+    so that every state takes the same steps.
+    """
+    mask = f"UINT64_C({(1 << piece_bits) - 1})"
+    return fill(template("partial_products.c"), piece_bits=piece_bits, block=block, mask=mask, index=index)
+
 
 ROM = """\
 #ifndef BDDTORQUE_ROM
@@ -21,23 +74,26 @@ ROM = """\
 """
 
 
-def function_text(prefix: str, interface: Interface, lines: Sequence[str]) -> str:
+def function_text(prefix: str, signature: CSignature, lines: Sequence[str]) -> str:
     """Return the function."""
     body = "\n".join(lines)
-    return f"{interface.prototype(prefix)}\n{{\n    int outside = 0;\n{body}\n    return outside;\n}}\n"
+    return f"{signature.prototype(prefix)}\n{{\n    int outside = 0;\n{body}\n    return outside;\n}}\n"
 
 
-def source_text(prefix: str, function: str, steps: Steps, blocks: Sequence[BlockCode], interface: Interface) -> str:
+def source_text(prefix: str, function: str, steps: Steps, blocks: Sequence[BlockCode], signature: CSignature) -> str:
     """Return the C file."""
     tables = "\n".join(_block_text(block) for block in blocks)
     indices = {block.number: block.index for block in blocks}
-    limbs = "\n".join(limbs_function(block, bits, indices[block]) for block, bits in steps.limbs.items())
+    products = "\n".join(
+        partial_products_function(block, bits, indices[block]) for block, bits in steps.partial_products.items()
+    )
     arrays = "\n".join(array.text() for array in steps.arrays)
-    code = "\n".join(part for part in (arrays, steps.functions, tables, limbs, function) if part)
+    helpers = used_helpers(steps.calls.union(*(block.calls for block in blocks)), signature)
     first = f'/* {prefix}.c: see {prefix}.h; written by bddtorque. */\n#include "{prefix}.h"\n'
     pragma = PRAGMA if any(block.form == "ifs" for block in blocks) else ""
     rom = ROM if steps.arrays or any(block.arrays for block in blocks) else ""
-    return "\n".join(part for part in (first, steps.preamble, pragma, rom, used_helpers(code, interface), code) if part)
+    parts = (first, steps.preamble, pragma, rom, helpers, arrays, steps.functions, tables, products, function)
+    return "\n".join(part for part in parts if part)
 
 
 def _block_text(block: BlockCode) -> str:
@@ -49,28 +105,150 @@ def _block_text(block: BlockCode) -> str:
 def makefile_text(prefix: str, floats: bool, libraries: str) -> str:
     """Return the Makefile: the object files, the self-test, their size."""
     objects = " ".join([f"{prefix}.o", *([f"{prefix}_float.o"] if floats else [])])
+    return fill(template("c.mk"), objects=objects, prefix=prefix, libraries=libraries)
+
+
+SPLIT = 2.0**23
+"""The first half of the turn is a multiple of 2^-23, of 26 bits."""
+TURN_HIGH = math.floor(TURN * SPLIT) / SPLIT
+TURN_LOW = TURN - TURN_HIGH
+
+
+def floats_text(prefix: str, signature: CSignature) -> str:
+    """Return the C file of the float front end of a function of words."""
+    arrays = {**signature.arrays, signature.result: signature.outputs}
+    counts = {array: signature.count(prefix, array) for array in arrays}
+    tables = "\n".join(
+        f"static const struct format {array}_formats[{counts[array]}] = {{\n{rows}\n}};\n"
+        for array, formats in arrays.items()
+        for rows in [",\n".join(map(_row, formats))]
+    )
+    constants = {"TURN": TURN, "TURN_HIGH": TURN_HIGH, "TURN_LOW": TURN_LOW, "TURN_REST": TURN_REST}
+    constants["MAX_ANGLE"] = MAX_TURNS * TURN
+    defined = "\n".join(f"#define {name} {real(value)}" for name, value in constants.items())
+    held = "\n".join(f"    {signature.type_of(array)} {array}_words[{count}];" for array, count in counts.items())
+    given, result = list(signature.arrays), signature.result
+    quantised = ",\n        ".join(
+        f"quantised({array}, {array}_formats, {counts[array]}, {array}_words)" for array in given
+    )
+    refused = " || ".join(f"(beyond[{k}] < 0)" for k in range(len(given)))
+    return fill(
+        template("float.c"),
+        prefix=prefix,
+        defined=defined,
+        type=signature.type_of(given[0]) if given else signature.type_of(result),
+        tables=tables,
+        prototype=signature.prototype(prefix, signature.float_function, "double"),
+        held=held,
+        arrays=len(given),
+        quantised=quantised,
+        refused=refused,
+        function=signature.function,
+        words=", ".join(f"{array}_words" for array in arrays),
+        count=counts[result],
+        result=result,
+        total=" + ".join(f"beyond[{k}]" for k in range(len(given))),
+    )
+
+
+def _row(word: Format) -> str:
+    numbers = (2.0**word.bits, float(word.lowest), word.centre, word.lsb, float(word.sign), word.offset)
+    limits = [
+        real(end) if math.isfinite(end) else "-DBL_MAX" if end < 0 else "DBL_MAX" for end in (word.low, word.high)
+    ]
+    return f"    {{{int(word.kind == 'angle')}, {', '.join([*map(real, numbers), *limits])}}}"
+
+
+def packaged(
+    package: str, files: Mapping[str, str], prefix: str, signature: CSignature, libraries: str
+) -> dict[str, str]:
+    """Return the files of a library from those of a plain export: sources in ``src/``, and an example."""
+    sources = {f"src/{name}": text for name, text in files.items() if name.endswith((".c", ".h"))}
+    selftest = sources.pop(f"src/{prefix}_selftest.c")
+    if package == "arduino":
+        return {
+            "library.properties": _properties(prefix),
+            "keywords.txt": f"{prefix}_{signature.function}\tKEYWORD2\n",
+            **sources,
+            f"examples/{prefix}_words/{prefix}_words.ino": _sketch(prefix, signature),
+        }
+    if package == "platformio":
+        return {"library.json": _platformio(prefix), **sources, "examples/main.c": _main(prefix, signature)}
+    names = " ".join(name for name in sources if name.endswith(".c"))
+    if package == "zephyr":
+        return {
+            "zephyr/module.yml": f"name: {prefix}\nbuild:\n  cmake: zephyr\n  kconfig: zephyr/Kconfig\n",
+            "zephyr/Kconfig": _kconfig(prefix),
+            "zephyr/CMakeLists.txt": _zephyr(prefix, [name for name in sources if name.endswith(".c")]),
+            **sources,
+            "examples/main.c": _main(prefix, signature),
+        }
+    return {
+        "CMakeLists.txt": _cmake(prefix, names, libraries),
+        **sources,
+        f"tests/{prefix}_selftest.c": selftest,
+        "examples/main.c": _main(prefix, signature),
+    }
+
+
+def _properties(prefix: str) -> str:
+    return fill(template("library.properties"), prefix=prefix, __version__=__version__)
+
+
+def _arrays(prefix: str, signature: CSignature) -> tuple[str, str]:
+    """Return declarations of all arrays of a call, zeros but for the output, and the arguments."""
+    declared = [
+        f"static const {signature.type_of(array)} {array}[{signature.count(prefix, array)}] = {{0}};"
+        for array in signature.arrays
+    ]
+    result = signature.result
+    declared.append(f"static {signature.type_of(result)} {result}[{signature.count(prefix, result)}];")
+    return "\n".join(declared), ", ".join([*signature.arrays, signature.result])
+
+
+def _sketch(prefix: str, signature: CSignature) -> str:
+    declared, given = _arrays(prefix, signature)
+    return fill(
+        template("sketch.ino"),
+        prefix=prefix,
+        declared=declared,
+        function=signature.function,
+        given=given,
+        result=signature.result,
+    )
+
+
+def _main(prefix: str, signature: CSignature) -> str:
+    declared, given = _arrays(prefix, signature)
+    return fill(template("main.c"), prefix=prefix, declared=declared, function=signature.function, given=given)
+
+
+def _platformio(prefix: str) -> str:
+    described = {
+        "name": prefix,
+        "version": "1.0.0",
+        "description": "Fixed-point words in, fixed-point words out, with a proved error. Written by bddtorque.",
+        "frameworks": "*",
+        "platforms": "*",
+        "headers": f"{prefix}.h",
+        "build": {"srcDir": "src", "includeDir": "src"},
+    }
+    return json.dumps(described, indent=2) + "\n"
+
+
+def _kconfig(prefix: str) -> str:
     return f"""\
-# Written by bddtorque: `make` compiles, `make check` runs the self-test, `make size` shows what it takes.
-CC ?= cc
-CFLAGS ?= -O2
-WARNINGS = -std=c99 -pedantic -Wall -Wextra -Werror -ffp-contract=off
-
-all: {objects}
-
-check: {prefix}_selftest
-\t./{prefix}_selftest
-
-size: {objects}
-\tsize {objects}
-
-{prefix}_selftest: {objects} {prefix}_selftest.o
-\t$(CC) $(CFLAGS) $(LDFLAGS) -o $@ {objects} {prefix}_selftest.o{libraries}
-
-%.o: %.c {prefix}.h
-\t$(CC) $(WARNINGS) $(CFLAGS) -c -o $@ $<
-
-clean:
-\trm -f {objects} {prefix}_selftest.o {prefix}_selftest
-
-.PHONY: all check size clean
+config {prefix.upper()}
+\tbool "{prefix}: words of torques with a proved error, written by bddtorque"
+\tdefault y
 """
+
+
+def _zephyr(prefix: str, names: Sequence[str]) -> str:
+    listed = " ".join(f"${{CMAKE_CURRENT_LIST_DIR}}/../{name}" for name in names)
+    return fill(template("zephyr.cmake"), macro=prefix.upper(), prefix=prefix, listed=listed)
+
+
+def _cmake(prefix: str, names: str, libraries: str) -> str:
+    linked = f"target_link_libraries({prefix} PUBLIC m)\n" if libraries else ""
+    return fill(template("CMakeLists.txt"), prefix=prefix, names=names, linked=linked)

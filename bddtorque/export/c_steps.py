@@ -1,4 +1,7 @@
-"""The wires of a plan as C statements: one per wire, from input words to output words.
+"""A plan as C statements: one per wire, from input words to output words.
+
+Angles that go in wrap, other words are clamped, and what is out of range is counted. Words that are to be clamped are
+tested all at once, and looked at one by one only if some word is out of range: few operations for states in range.
 
 Sums and products are written by `c_sums`, in arithmetic modulo 2^32 where it does. Products that are not rounded go
 into the sums that read them. Words that are only indices of tables are kept as they come: tables mask them.
@@ -9,21 +12,125 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import groupby
+from operator import itemgetter
 
 from bddtorque.base.errors import BddTorqueError
-from bddtorque.export.c_inputs import raised
-from bddtorque.export.c_interface import Interface
-from bddtorque.export.c_sums import SumWriter, Term, Value
-from bddtorque.export.c_text import ConstantArray, integer, statement
-from bddtorque.export.integer_ranges import check_products, known_ranges
+from bddtorque.export.c_call import CSignature
+from bddtorque.export.c_sums import CTerm, SumWriter, Value
+from bddtorque.export.c_text import ConstantArray, HelperCalls, integer, statement, unsigned
+from bddtorque.plan.bound import known_ranges
 from bddtorque.plan.plan import Plan
 from bddtorque.plan.table import Table
+from bddtorque.plan.tabulate import check_products
 from bddtorque.plan.wires import AngleSum, Input, Lookup, Output, Product, Sum
 from bddtorque.spec.chips import Chip
+from bddtorque.words.formats import Format, limits
 from bddtorque.words.integer_range import INT32, Range, word_range
 
+
+def take_inputs(signature: CSignature, values: Mapping[str, Value], calls: HelperCalls) -> Iterator[str]:
+    """Yield the statements that take every input word; `values` are the variables of those that are read."""
+    tested = {
+        array: formats
+        for array, formats in signature.arrays.items()
+        if any(_clamped(word, signature.type_of(array)) for word in formats)
+    }
+    yield from _range_test(signature, tested, calls) if tested else ()
+    for array, formats in signature.arrays.items():
+        given = f"given_{array}" if array in tested else array
+        lines = [
+            line
+            for place, (word, name) in enumerate(zip(formats, signature.names[array], strict=True))
+            for line in _input(f"{given}[{place}]", word, values.get(name), signature.register < 32, calls)
+        ]
+        yield from lines
+        if not lines:
+            yield f"    (void){given};"
+
+
+def _clamped(word: Format, kind: str) -> bool:
+    """Return whether an argument of a C type can be beyond its word's ends."""
+    return word.kind == "range" and kind != f"{'' if word.signed else 'u'}int{word.bits}_t"
+
+
+def _range_test(signature: CSignature, tested: Mapping[str, tuple[Format, ...]], calls: HelperCalls) -> Iterator[str]:
+    """Yield a test of all words that are to be clamped; where one is out of range, copies are taken in their place."""
+    for array, formats in tested.items():
+        kind = signature.type_of(array)
+        yield f"    {kind} held_{array}[{len(formats)}];"
+        yield f"    const {kind} *given_{array} = {array};"
+    sums: dict[int, list[str]] = {}
+    for array, formats in tested.items():
+        for place, word in enumerate(formats):
+            if _clamped(word, signature.type_of(array)):
+                words = Range(word.lowest, word.highest)
+                sums.setdefault(word.bits, []).append(raised(f"{array}[{place}]", words, signature))
+    tests = [
+        f"{'| ' if k or place else ''}{'((' * (not place)}{each}{f') >> {bits}u)' * (place == len(among) - 1)}"
+        for k, (bits, among) in enumerate(sums.items())
+        for place, each in enumerate(among)
+    ]
+    yield statement("if ((", tests, ") != 0u) { /* some word is out of range */")
+    for array, formats in tested.items():
+        kind = signature.type_of(array)
+        clamps = "clamp_unsigned" if kind.startswith("u") else "clamp_natural"
+        runs = [
+            ((word.bits, "clamp_words" if word.signed else clamps) if _clamped(word, kind) else (0, ""), place)
+            for place, word in enumerate(formats)
+        ]
+        for (bits, clamp), places in ((key, [place for _, place in run]) for key, run in groupby(runs, itemgetter(0))):
+            first = places[0]
+            if bits:
+                given = f"&{array}[{first}]", f"&held_{array}[{first}]", f"{len(places)}u", f"{bits}u"
+                yield f"        outside += {calls(clamp, *given)};"
+            else:
+                yield from (f"        held_{array}[{place}] = {array}[{place}];" for place in places)
+        yield f"        given_{array} = held_{array};"
+    yield "    }"
+
+
+def raised(word: str, words: Range, signature: CSignature) -> str:
+    """Return a word, moved so that it has no bits above its own if, and only if, it is one of `words`."""
+    if not words.low:
+        return f"(uint32_t){word}"
+    half = unsigned(-words.low)
+    if signature.bits == signature.register * 2 == 16:  # an 8-bit processor tests what it is given
+        return f"(uint16_t)((uint16_t){word} + {half})"
+    return f"((uint32_t){word} + {half})"
+
+
+def _input(given: str, word: Format, value: Value | None, small: bool, calls: HelperCalls) -> Iterator[str]:
+    """Yield what takes one word, which is in range by now unless it is an angle; nothing if nobody reads it."""
+    first, last = limits(word)
+    if value is not None:
+        taken = given  # what is only an index is masked where it is looked up
+        if value.signed and word.kind == "angle" and word.bits < 32:
+            taken = calls("wrapped32", f"(uint32_t){given}", f"{word.bits}u")
+        plain = value.type == "int32_t" and word.signed
+        yield f"    const {value.type} {value.name} = {taken if plain else f'({value.type}){taken}'};"
+    if word.kind == "angle" and (first, last) != (word.lowest, word.highest):
+        yield f"    outside += {_beyond(given, word.bits, first, last, small)};"
+
+
+def _beyond(word: str, bits: int, first: int, last: int, small: bool) -> str:
+    """Return 1 if an angle is not from first on to last, over half a turn if need be; else 0."""
+    turn = 1 << bits
+    if first >= turn // 2:  # there is no such word
+        return "1"
+    span = (last - first) % turn
+    if small and bits <= 16:
+        moved = f"(uint16_t)((uint16_t)((uint16_t){word} - {unsigned(first % turn)}) & {unsigned(turn - 1)})"
+        return f"({moved} > {unsigned(span)}) ? 1 : 0"
+    # bits above those of the word are shifted out
+    moved = f"((uint32_t){word} - {unsigned(first % turn)})"
+    if bits < 32:
+        moved = f"({moved} << {32 - bits}u)"
+    return f"({moved} > {unsigned(span << (32 - bits))}) ? 1 : 0"
+
+
 CODE_BYTES, BLOCK_BYTES = 128, 64
-"""What functions that take and clamp words need beside arithmetic, and what looks a word up in a table, about."""
+"""Bytes of code beside arithmetic, about: of functions that take and clamp words, and of one that looks a word up."""
 
 
 @dataclass(frozen=True)
@@ -32,8 +139,9 @@ class Steps:
 
     lines: tuple[str, ...]  # statements, in the order they run
     blocks: tuple[int, ...]  # numbers of the blocks they look up
+    calls: frozenset[str]  # names of the helper functions that they call
     # of each table of unsigned products that wide products are put together from, its bits a factor
-    limbs: Mapping[int, int] = field(default_factory=dict)
+    partial_products: Mapping[int, int] = field(default_factory=dict)
     preamble: str = ""  # what must stand before all other code
     libraries: str = ""  # what a program is linked with
     # arrays, functions: what they read and call beside tables of the plan
@@ -52,6 +160,7 @@ class PlanSteps:
         self.ranges = known_ranges(plan, tables)
         self.entries = [table.range for table in tables]
         self.sums = SumWriter(chip)
+        self.calls = self.sums.calls
 
     @cached_property
     def indices(self) -> set[int]:
@@ -99,7 +208,7 @@ class PlanSteps:
         wires = ((k, self.plan.wires[k]) for k in self.plan.read)
         return {wire.name: self.value(k) for k, wire in wires if isinstance(wire, Input)}
 
-    def steps(self, inputs: Iterable[str], interface: Interface) -> Steps:
+    def steps(self, inputs: Iterable[str], signature: CSignature) -> Steps:
         """Return the statements of the plan after those of its `inputs`."""
         lines = list(inputs)
         for k in self.plan.read:
@@ -107,14 +216,15 @@ class PlanSteps:
                 lines += self._wire(k)
         late: dict[int, list[int]] = {}
         for k, output in enumerate(self.plan.outputs):
-            lines += self._output(k, output, interface, late)
-        lines += _late_clamps(late, interface)
+            lines += self._output(k, output, signature, late)
+        lines += _late_clamps(late, signature, self.calls)
         taken = [wire for k in self.plan.read if isinstance(wire := self.plan.wires[k], Product)]
-        limbs = {wire.block: wire.limb_bits for wire in taken if wire.method == "limbs"}
+        partial_products = {wire.block: wire.piece_bits for wire in taken if wire.method == "partial"}
         looked = [wire for k in self.plan.read if isinstance(wire := self.plan.wires[k], Lookup)]
         blocks = {each.block for each in taken if each.method != "native"} | {each.block for each in looked}
         code = CODE_BYTES + len(blocks) * BLOCK_BYTES + round(self._cycles(len(looked)) * self.chip.code_per_cycle)
-        return Steps(tuple(lines), tuple(sorted(blocks)), dict(sorted(limbs.items())), code_bytes=code)
+        pieces = dict(sorted(partial_products.items()))
+        return Steps(tuple(lines), tuple(sorted(blocks)), frozenset(self.calls), pieces, code_bytes=code)
 
     def _cycles(self, looked: int) -> int:
         """Return the cycles of all statements, about: words that come in, go out and are looked up, and sums."""
@@ -124,11 +234,10 @@ class PlanSteps:
 
     def _wire(self, k: int) -> list[str]:
         wire, value = self.plan.wires[k], self.value(k)
-        kind = f"{'' if value.signed else 'u'}int{value.bits}_t"
-        declared = f"const {kind} w{k} = "
+        declared = f"const {value.type} w{k} = "
         match wire:
             case AngleSum():
-                return [angle_sum(wire, declared, None if not value.signed else wire.bits, kind)]
+                return [angle_sum(wire, declared, wire.bits if value.signed else None, self.calls, value.type)]
             case Lookup():
                 return [f"    {declared}{self._cast(value, 32)}{self._call(wire.block, wire.wires)};"]
             case Product():
@@ -140,22 +249,21 @@ class PlanSteps:
             case _:
                 raise AssertionError(wire)
 
-    def _terms(self, source: int, factor: int) -> list[Term]:
+    def _terms(self, source: int, factor: int) -> list[CTerm]:
         """Return a summand: a word times a factor, or a product in its place."""
         if source in self.inlined:
-            return [Term(factor, tuple(self.value(each) for each in self.plan.wires[source].sources))]
-        return [Term(factor, (self.value(source),))]
+            return [CTerm(factor, tuple(self.value(each) for each in self.plan.wires[source].sources))]
+        return [CTerm(factor, (self.value(source),))]
 
     def _cast(self, value: Value, bits: int) -> str:
         return f"(int{value.bits}_t)" if value.bits < bits else ""
 
     def _summed(
-        self, declared: str, value: Value, terms: Sequence[Term], constant: int, shift: int, reach: Range, where: str
+        self, declared: str, value: Value, terms: Sequence[CTerm], constant: int, shift: int, reach: Range, where: str
     ) -> list[str]:
         """Return the statements that keep a rounded sum in a variable."""
         before, draft = self.sums.sum(terms, constant, shift, reach, where)
-        bits = 64 if draft.first.startswith(("floor64", "signed64")) else 32
-        first = f"{declared}{self._cast(value, bits)}{draft.first}"
+        first = f"{declared}{self._cast(value, draft.bits)}{draft.first}"
         return [*(f"    {line}" for line in before), statement(first, draft.terms, f"{draft.last};")]
 
     def _index(self, block: int) -> str:
@@ -176,63 +284,64 @@ class PlanSteps:
         left, right, block = self.value(wire.left), self.value(wire.right), wire.block
         where = f"'{wire.name:.40}'"
         match wire.method:
-            case "block":
+            case "blocks":
                 return [f"    {declared}{self._cast(value, 32)}{self._call(block, (wire.left, wire.right))};"]
             case "native":
-                return self._summed(declared, value, [Term(1, (left, right))], 0, wire.shift, self.ranges[k], where)
+                return self._summed(declared, value, [CTerm(1, (left, right))], 0, wire.shift, self.ranges[k], where)
             case "squares":
                 call = f"block_{block}(({self._index(block)})({left.as_bits()} {{}} {right.as_bits()}))"
                 pair = [Value(call.format(sign), self.entries[block], 32) for sign in "+-"]
-                terms = [Term(1, (pair[0],)), Term(-1, (pair[1],))]
+                terms = [CTerm(1, (pair[0],)), CTerm(-1, (pair[1],))]
                 return self._summed(declared, value, terms, 0, wire.shift, self.ranges[k], where)
             case _:
                 counts = [
-                    max(-(-self.ranges[each].magnitude.bit_length() // wire.limb_bits), 1) for each in wire.sources
+                    max(-(-self.ranges[each].magnitude.bit_length() // wire.piece_bits), 1) for each in wire.sources
                 ]
                 # put together in 64 bits, modulo 2^64, where the sign is easy
-                call = f"limbs_{block}({left.name}, {counts[0]}u, {right.name}, {counts[1]}u)"
+                call = f"partial_products_{block}({left.name}, {counts[0]}u, {right.name}, {counts[1]}u)"
                 half = f" + {integer(1 << wire.shift >> 1, 64, True)}" if wire.shift else ""
-                return [f"    {declared}{self._cast(value, 64)}floor64({call}{half}, {integer(1 << wire.shift, 64)});"]
+                floor = self.calls("floor64", f"{call}{half}", integer(1 << wire.shift, 64))
+                return [f"    {declared}{self._cast(value, 64)}{floor};"]
 
-    def _output(self, k: int, output: Output, interface: Interface, late: dict[int, list[int]]) -> list[str]:
+    def _output(self, k: int, output: Output, signature: CSignature, late: dict[int, list[int]]) -> list[str]:
         """Return what keeps an output word; `late` gets those that are to be clamped together, by their bits."""
-        ends, kind, result = Range(output.low, output.high), interface.type, interface.result
+        ends, result = Range(output.low, output.high), signature.result
+        kind = signature.type_of(result)
         if not ends.within(INT32):
             raise BddTorqueError(f"export, output {k} must have words of at most 32 bits")
         terms = [term for source, factor in output.parts for term in self._terms(source, factor)]
         start = Range(output.constant, output.constant)
         reach = sum((term.range for term in terms), start=start).rounded(output.shift)
         before, draft = self.sums.sum(terms, output.constant, output.shift, reach, f"output {k}")
-        bits = 64 if draft.first.startswith(("floor64", "signed64")) else 32
-        cast = f"({kind})" if bits == 64 or kind != "int32_t" else ""
-        kept = reach.within(word_range(interface.bits)) and ends == word_range(ends.bits)
+        cast = f"({kind})" if draft.bits > 32 or kind != "int32_t" else ""
+        kept = reach.within(word_range(signature.bits)) and ends == word_range(ends.bits)
         if kept and not reach.within(ends):
             late.setdefault(ends.bits, []).append(k)
-        if kept or reach.within(ends):
-            text = statement(f"{result}[{k}] = {cast}{draft.first}", draft.terms, f"{draft.last};")
-        else:
-            low, high = (integer(end, bits) for end in ends)
-            first = f"{result}[{k}] = {cast}clamped{bits}({draft.first}"
-            text = statement(first, draft.terms, f"{draft.last}, {low}, {high});")
+        if not kept and not reach.within(ends):
+            draft.wrap(f"clamped{draft.bits}", *(integer(end, draft.bits) for end in ends))
+            self.calls |= draft.calls
+        text = statement(f"{result}[{k}] = {cast}{draft.first}", draft.terms, f"{draft.last};")
         return [*(f"    {line}" for line in before), text]
 
 
-def _late_clamps(late: Mapping[int, Sequence[int]], interface: Interface) -> Iterator[str]:
+def _late_clamps(late: Mapping[int, Sequence[int]], signature: CSignature, calls: HelperCalls) -> Iterator[str]:
     """Yield tests of output words of the same bits together, and what clamps them."""
-    result = interface.result
+    result = signature.result
     for bits, places in late.items():
-        tests = [f"{'| ' * (k > 0)}{raised(f'{result}[{place}]', bits, interface)}" for k, place in enumerate(places)]
+        tests = [
+            f"{'| ' * (k > 0)}{raised(f'{result}[{place}]', word_range(bits), signature)}"
+            for k, place in enumerate(places)
+        ]
         yield statement("if (((", tests, f") >> {bits}u) != 0u) {{ /* some word is out of range */")
         together = list(places) == list(range(places[0], places[-1] + 1))
         for first, count in [(places[0], len(places))] if together else [(place, 1) for place in places]:
             word = f"&{result}[{first}]"
-            yield f"        (void)clamp_words({word}, {word}, {count}u, {bits}u);"
+            yield f"        (void){calls('clamp_words', word, word, f'{count}u', f'{bits}u')};"
         yield "    }"
 
 
-def angle_sum(wire: AngleSum, declared: str, wrapped: int | None, kind: str = "int32_t") -> str:
+def angle_sum(wire: AngleSum, declared: str, wrapped: int | None, calls: HelperCalls, kind: str = "int32_t") -> str:
     """Return the statement of a sum of angles: of so many bits as a word, or with all bits as an index."""
-    unsigned_type = kind if wrapped is None else "uint32_t"
     terms = []
     for source, multiplier, shift in wire.parts:
         factor = (multiplier << shift) % 2**32
@@ -242,7 +351,7 @@ def angle_sum(wire: AngleSum, declared: str, wrapped: int | None, kind: str = "i
         terms.append(f"+ UINT32_C({wire.constant % 2**32})")
     terms[0] = terms[0].removeprefix("+ ")
     if wrapped is None:
-        return statement(f"{declared}({unsigned_type})(", terms, ");")
-    if wrapped == 32:
-        return statement(f"{declared}signed32(", terms, ");")
-    return statement(f"{declared}({kind})wrapped32(", terms, f", {wrapped}u);")
+        return statement(f"{declared}({kind})(", terms, ");")
+    helper, cast, bits = ("signed32", "", "") if wrapped == 32 else ("wrapped32", f"({kind})", f", {wrapped}u")
+    calls.add(helper)
+    return statement(f"{declared}{cast}{helper}(", terms, f"{bits});")

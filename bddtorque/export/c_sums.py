@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from math import prod
 
 from bddtorque.base.errors import BddTorqueError
-from bddtorque.export.c_text import integer, unsigned
+from bddtorque.export.c_text import HelperCalls, integer, unsigned
 from bddtorque.spec.chips import Chip
 from bddtorque.words.integer_range import INT32, INT64, Range, word_range
 
@@ -31,19 +31,24 @@ class Value:
     # bits, signed: of its type
     bits: int
     signed: bool = True
-    # defined, cost: the statement that computes it where it is first needed, and its cycles; empty if it is there
+    # defined, helper, cost: the statement that computes it where it is first needed, the function that this calls, and
+    # its cycles; empty if it is there
     defined: str = ""
+    helper: str = ""
     cost: int = 0
 
+    @property
+    def type(self) -> str:
+        """Its C type."""
+        return f"{'' if self.signed else 'u'}int{self.bits}_t"
+
     def as_bits(self, bits: int = 32) -> str:
-        """Return it as an operand of unsigned arithmetic of 32 or 64 bits."""
-        if bits == 64 and self.signed and self.bits < 64:
-            return f"long_bits({self.name})"
+        """Return it as an operand of unsigned arithmetic of 32 bits, or of 64 if it has so many."""
         return self.name if not self.signed and self.bits == bits else f"(uint{bits}_t){self.name}"
 
 
 @dataclass(frozen=True)
-class Term:
+class CTerm:
     """A summand: a factor times one value, or the product of two."""
 
     factor: int
@@ -62,15 +67,22 @@ class Draft:
     cost: int = 0
     inside: int = 0
     """Of these, cycles inside library functions or slow instructions, which take no code of their own."""
-    before: dict[str, str] = field(default_factory=dict)
+    before: dict[str, Value] = field(default_factory=dict)
     first: str = ""
     terms: list[str] = field(default_factory=list)
     last: str = ""
+    bits: int = 32  # that the type of the expression has at most
+    calls: HelperCalls = field(default_factory=HelperCalls)
+
+    def wrap(self, helper: str, *arguments: str) -> None:
+        """Put a call of a helper around the expression."""
+        self.calls.add(helper)
+        self.first, self.last = f"{helper}({self.first}", f"{self.last}{''.join(f', {each}' for each in arguments)})"
 
 
 @dataclass(frozen=True)
 class Part:
-    """What a term adds to H or to L: its sign, its text, a power of two that it is still to be multiplied by."""
+    """A summand of H or L: its sign, its text, a power of two that it is still to be multiplied by."""
 
     negative: bool
     text: str
@@ -84,6 +96,7 @@ class SumWriter:
         self.costs = chip.costs
         self.small = chip.register < 32
         self.known: set[str] = set()
+        self.calls = HelperCalls()
         self.cycles = 0
         """Of the code of all sums so far, about; what library functions do is not in it."""
         call = round(CALL_BYTES[chip.register] / chip.code_per_cycle)
@@ -92,7 +105,7 @@ class SumWriter:
         self.inside = tuple(max(cycles - call, 0) for cycles in called)
 
     def sum(
-        self, terms: Sequence[Term], constant: int, shift: int, result: Range, where: str
+        self, terms: Sequence[CTerm], constant: int, shift: int, result: Range, where: str
     ) -> tuple[list[str], Draft]:
         """Return statements, and the expression that follows them: floor((sum + constant)/2^shift + 1/2), signed.
 
@@ -113,11 +126,14 @@ class SumWriter:
         drafts = list(self._drafts(terms, constant + half, shift, total, result))
         best = min(drafts, key=lambda draft: draft.cost)
         self.cycles += best.cost - best.inside
-        statements = [text for name, text in best.before.items() if name not in self.known]
+        halves = [half for name, half in best.before.items() if name not in self.known]
         self.known.update(best.before)
-        return statements, best
+        self.calls |= best.calls | {half.helper for half in halves}
+        return [half.defined for half in halves], best
 
-    def _drafts(self, terms: Sequence[Term], constant: int, shift: int, total: Range, result: Range) -> Iterator[Draft]:
+    def _drafts(
+        self, terms: Sequence[CTerm], constant: int, shift: int, total: Range, result: Range
+    ) -> Iterator[Draft]:
         narrow = all(value.bits < 64 for term in terms for value in term.values)
         if narrow and total.within(INT32):
             yield self._plain(terms, constant, shift, result)
@@ -128,12 +144,12 @@ class SumWriter:
             yield from filter(None, drafts)
         yield self._wide(terms, constant, shift)
 
-    def _plain(self, terms: Sequence[Term], constant: int, shift: int, result: Range) -> Draft:
+    def _plain(self, terms: Sequence[CTerm], constant: int, shift: int, result: Range) -> Draft:
         draft = Draft()
         parts = [self._scaled(term.values, term.factor, draft) for term in terms]
         return self._floor(draft, self._join(parts, constant, draft), shift, result)
 
-    def _split(self, terms: Sequence[Term], constant: int, shift: int, low: int, result: Range) -> Draft | None:
+    def _split(self, terms: Sequence[CTerm], constant: int, shift: int, low: int, result: Range) -> Draft | None:
         """Return the sum as H·2^low + L, or nothing if L does not fit."""
         draft = Draft()
         remainder = constant & ((1 << low) - 1)
@@ -149,20 +165,21 @@ class SumWriter:
             draft.cost += own.cost
             draft.inside += own.inside
             draft.before.update(own.before)
+            draft.calls |= own.calls
             highs += high
             lows += rest
             reach = reach + way[1]
             if not reach.within(INT32):
                 return None
         if lows:
-            text = f"floor32({' '.join(self._join(lows, remainder, draft))}, {integer(1 << low, 32)})"
+            text = draft.calls("floor32", " ".join(self._join(lows, remainder, draft)), integer(1 << low, 32))
             draft.cost += self.costs.shift_by(low) + self.costs.add[1]
             highs.append(Part(False, f"(uint32_t){text}"))
         elif remainder:  # below what the result is rounded by
             pass
         return self._floor(draft, self._join(highs, constant >> low, draft), shift - low, result)
 
-    def _ways(self, term: Term, low: int) -> Iterator[tuple[list[Term], Range, list[Term]]]:
+    def _ways(self, term: CTerm, low: int) -> Iterator[tuple[list[CTerm], Range, list[CTerm]]]:
         """Yield ways to write a term as H·2^low + L: the terms of H, the range of L, the terms of L."""
         factor, twos = term.factor, _twos(term.factor)
         if twos >= low:
@@ -179,10 +196,10 @@ class SumWriter:
                 high, rest_of = (
                     (*term.values[:place], half, *term.values[place + 1 :]) for half in self._halves(value, cut)
                 )
-                lower = Term(factor, rest_of)
-                yield [Term((factor >> twos) << (cut + twos - low), high)], lower.range, [lower]
+                lower = CTerm(factor, rest_of)
+                yield [CTerm((factor >> twos) << (cut + twos - low), high)], lower.range, [lower]
 
-    def _taken(self, way: tuple[list[Term], Range, list[Term]], draft: Draft) -> tuple[Draft, list[Part], list[Part]]:
+    def _taken(self, way: tuple[list[CTerm], Range, list[CTerm]], draft: Draft) -> tuple[Draft, list[Part], list[Part]]:
         """Return what a way takes beside what is there, and its parts."""
         own = Draft(before=dict(draft.before))
         high, low = ([self._scaled(term.values, term.factor, own) for term in side] for side in (way[0], way[2]))
@@ -197,7 +214,7 @@ class SumWriter:
         """Return a product of values and a factor, modulo 2^32."""
         for value in values:
             if value.defined and value.name not in self.known and value.name not in draft.before:
-                draft.before[value.name] = value.defined
+                draft.before[value.name] = value
                 draft.cost += value.cost
         size, costs = abs(factor), self.costs
         draft.cost += costs.add[1]
@@ -215,14 +232,14 @@ class SumWriter:
                 and any((value.range * size).within(INT16) for value in values)
             ):
                 scaled = next(k for k, value in enumerate(values) if (value.range * size).within(INT16))
-                names[scaled] = f"scaled16({names[scaled]}, {size})"
+                names[scaled] = draft.calls("scaled16", names[scaled], str(size))
                 draft.cost += costs.add[0] * 4
                 size = 1
             if len(names) == 2:
-                texts, names = [f"product16({names[0]}, {names[1]})"], []
+                texts, names = [draft.calls("product16", *names)], []
                 self._multiply(draft, 0)
             elif 1 < size <= INT16.high:
-                texts, names = [f"product16({names[0]}, {size})"], []
+                texts, names = [draft.calls("product16", names[0], str(size))], []
                 self._multiply(draft, 0)
                 size = 1
             texts += [f"(uint32_t){name}" for name in names]
@@ -245,14 +262,13 @@ class SumWriter:
         kind = bits if reach.within(word_range(bits)) else 32
         cast = f"(int{kind}_t)" if kind < 32 else ""
         text = f"{cast}floor32({value.as_bits()}, {integer(1 << cut, 32)})"
-        high = Value(f"h{name}", reach, kind, True, f"const int{kind}_t h{name} = {text};", self.costs.shift_by(cut))
+        cost, defined = self.costs.shift_by(cut), f"const int{kind}_t h{name} = {text};"
+        high = Value(f"h{name}", reach, kind, True, defined, "floor32", cost)
         kind = bits if cut < bits else 32
         cast = f"(int{kind}_t)" if kind < 32 else ""
         text = f"{cast}signed32({value.as_bits()} & {unsigned((1 << cut) - 1)})"
-        cost = self.costs.add[1] + self.costs.constant * (cut > 8)
-        return high, Value(
-            f"l{name}", Range(0, (1 << cut) - 1), kind, True, f"const int{kind}_t l{name} = {text};", cost
-        )
+        cost, defined = self.costs.add[1] + self.costs.constant * (cut > 8), f"const int{kind}_t l{name} = {text};"
+        return high, Value(f"l{name}", Range(0, (1 << cut) - 1), kind, True, defined, "signed32", cost)
 
     def _join(self, parts: Sequence[Part], constant: int, draft: Draft) -> list[str]:
         """Return the texts of a sum modulo 2^32, each but the first with its sign before it."""
@@ -277,33 +293,33 @@ class SumWriter:
         bits, 2^15 is a number of its type, these shifts are two divisions.
         """
         shift = min(shift, 31)
-        first, last = "floor32(", f", {integer(1 << shift, 32)})"
-        cost = self.costs.shift_by(shift)
+        cost, draft.terms = self.costs.shift_by(shift), terms
         if shift == 0:
-            first, last = "signed32(", ")"
+            draft.wrap("signed32")
         elif self.small and shift >= 16:
-            first, last, cost = "high16(", ")", self.costs.shift[1]
-            if shift == 31:
-                first, last = f"floor16(floor16({first}", f"{last}, 16384), 2)"
-            elif shift > 16:
-                first, last = f"floor16({first}", f"{last}, {1 << (shift - 16)})"
-            if shift > 16:
-                cost += self.costs.shift_by(shift - 16, 16)
+            draft.wrap("high16")
+            for unit in {16: [], 31: [1 << 14, 2]}.get(shift, [1 << (shift - 16)]):
+                draft.wrap("floor16", str(unit))
+            cost = self.costs.shift[1] + (self.costs.shift_by(shift - 16, 16) if shift > 16 else 0)
         elif self.small and shift > 12 and result.within(INT16):
-            first, last = "high16((", f") << {16 - shift}u)"
+            draft.first, draft.last = "(", f") << {16 - shift}u"
+            draft.wrap("high16")
             cost = self.costs.shift[1] + self.costs.shift_by(16 - shift)
-        elif shift == 31:
-            first, last = "floor32((uint32_t)floor32(", ", INT32_C(1073741824)), INT32_C(2))"
-        elif self.small and shift > 8:
-            first, last = "floor32((uint32_t)floor32(", f", INT32_C(256)), {integer(1 << (shift - 8), 32)})"
-            cost = self.costs.shift[1] + self.costs.shift_by(shift - 8)
+        elif shift == 31 or (self.small and shift > 8):
+            step = 30 if shift == 31 else 8
+            draft.wrap("floor32", integer(1 << step, 32))
+            draft.first = f"(uint32_t){draft.first}"
+            draft.wrap("floor32", integer(1 << (shift - step), 32))
+            if shift < 31:
+                cost = self.costs.shift[1] + self.costs.shift_by(shift - 8)
+        else:
+            draft.wrap("floor32", integer(1 << shift, 32))
         draft.cost += cost
-        draft.first, draft.terms, draft.last = first, terms, last
         return draft
 
-    def _wide(self, terms: Sequence[Term], constant: int, shift: int) -> Draft:
+    def _wide(self, terms: Sequence[CTerm], constant: int, shift: int) -> Draft:
         """Return the sum in 64 bits."""
-        draft = Draft(cost=self.costs.shift[2] + self.costs.add[2] + 2 * self.costs.constant)
+        draft = Draft(cost=self.costs.shift[2] + self.costs.add[2] + 2 * self.costs.constant, bits=64)
         texts = []
         for term in terms:
             size, values = abs(term.factor), list(term.values)
@@ -311,7 +327,7 @@ class SumWriter:
             if size > 1 and len(values) == 2:
                 for k, value in enumerate(values):
                     if (value.range * size).within(INT32):
-                        scaled = f"signed32({value.as_bits()} * {unsigned(size)})"
+                        scaled = draft.calls("signed32", f"{value.as_bits()} * {unsigned(size)}")
                         values[k], size = Value(scaled, value.range * size, 32), 1
                         self._multiply(draft, 1)
                         break
@@ -321,10 +337,10 @@ class SumWriter:
                 narrow.append(integer(size, 32))
                 size = 1
             if len(narrow) == 2:
-                others.append(f"product32({narrow[0]}, {narrow[1]})")
+                others.append(draft.calls("product32", *narrow))
                 self._multiply(draft, 2)
             else:
-                others += [f"long_bits({name})" for name in narrow]
+                others += [draft.calls("long_bits", name) for name in narrow]
             if size > 1:
                 others.append(integer(size, 64, True))
                 if size & (size - 1) == 0:
@@ -336,7 +352,7 @@ class SumWriter:
         if constant or not texts:
             text = integer(constant % 2**64, 64, True)
             draft.terms.append(f"+ {text}" if texts else text)
-        draft.first, draft.last = ("floor64(", f", {integer(1 << shift, 64)})") if shift else ("signed64(", ")")
+        draft.wrap(*(("floor64", integer(1 << shift, 64)) if shift else ("signed64",)))
         return draft
 
 

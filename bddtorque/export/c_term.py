@@ -16,26 +16,24 @@ import numpy.typing as npt
 
 from bddtorque.base.errors import BddTorqueError, nearest
 from bddtorque.base.version import __version__
-from bddtorque.bench.c_call import CCall
+from bddtorque.export.c_call import CCall, CSignature
 from bddtorque.export.c_header import word_meaning
-from bddtorque.export.c_interface import Interface
-from bddtorque.export.c_names import safe_unit
 from bddtorque.export.c_steps import PlanSteps, Steps
-from bddtorque.export.c_text import comment, filled
+from bddtorque.export.c_text import comment, filled, safe_unit
+from bddtorque.export.folder import fill, template
 from bddtorque.export.selftest import SEED
+from bddtorque.model.applicability import require
 from bddtorque.model.model import Model
-from bddtorque.plan.bound import compose, planned_facts
+from bddtorque.plan.bound import compose_bounds, planned_facts
 from bddtorque.plan.plan import Plan
 from bddtorque.plan.reference import run_plan
 from bddtorque.plan.tabulate import tabulate
 from bddtorque.plan.wires import Input, Output, Product, Sum
 from bddtorque.spec.chips import Chip
 from bddtorque.sweeps.term_errors import TermSummands, term_summands
-from bddtorque.words import Format
-from bddtorque.words.bounded import ROOM
+from bddtorque.words.bounded import ROUND_UP
+from bddtorque.words.formats import Format
 from bddtorque.words.integer_range import INT32, Range, word_range, wrap
-
-QUANTITIES = ("q", "qd", "qdd")
 
 
 @dataclass(frozen=True)
@@ -49,11 +47,7 @@ class TermFunction:
     @classmethod
     def of(cls, model: Model, name: str) -> TermFunction:
         """Return the term called `name`, such as J12, C1_22 or G1, or its first word alone, as G1.1; or refuse it."""
-        source = model.word_plan("a term alone").source
-        if source != "terms":
-            raise BddTorqueError(
-                f"term {name!r:.40}: a model of source '{source}' has no separate terms: compile it with source 'terms'"
-            )
+        require(model, "terms of torques", "a term alone")
         name, _, place = name.partition(".")
         terms = {term.name: term for term in term_summands(model) if term.motions}
         if name not in terms:
@@ -74,7 +68,7 @@ class TermFunction:
     @cached_property
     def output(self) -> Output:
         """The sum of the term's words: as fine as the torque's, or as fine as 32 bits allow."""
-        plan = self.model.word_plan("an export")
+        plan = self.model.plan
         whole = plan.outputs[self.summands.torque]
         start = Range(self.summands.constant, self.summands.constant)
         reach = sum((plan.range_of(wire) * factor for wire, factor in self.summands.parts), start=start)
@@ -96,7 +90,7 @@ class TermFunction:
     @cached_property
     def plan(self) -> Plan:
         """The plan of the term alone; wires and blocks keep their numbers."""
-        return replace(self.model.word_plan("an export"), outputs=(self.output,))
+        return replace(self.model.plan, outputs=(self.output,))
 
     @cached_property
     def inputs(self) -> dict[int, str]:
@@ -106,8 +100,8 @@ class TermFunction:
 
     @property
     def formats(self) -> list[Format]:
-        """What the input words mean."""
-        return [self.model.source.words[name] for name in self.inputs.values()]
+        """The formats of the input words."""
+        return [self.model.formats.words[name] for name in self.inputs.values()]
 
     @property
     def torque(self) -> Format:
@@ -123,11 +117,11 @@ class TermFunction:
             tabulate(block)[1] if k in used else planned
             for k, (block, planned) in enumerate(zip(plan.blocks, planned_facts(plan.blocks), strict=True))
         ]
-        scales = {name: argument.scale for name, argument in model.source.arguments.items()}
-        (composed,) = compose(plan, scales, facts)
+        scales = {name: argument.scale for name, argument in model.formats.arguments.items()}
+        (composed,) = compose_bounds(plan, scales, facts)
         # what float arithmetic behind the tables can have lost is known of all terms of the torque together
         arithmetic = model.certificate.torques[self.summands.torque].parts.arithmetic
-        return (composed.total + arithmetic * self.torque.lsb / float(self.output.lsb)) * ROOM
+        return (composed.total + arithmetic * self.torque.lsb / float(self.output.lsb)) * ROUND_UP
 
     def steps(self, chip: Chip) -> Steps:
         """Return the statements of the term, from its input words; those that only tables read are left as they are."""
@@ -135,16 +129,17 @@ class TermFunction:
         arithmetic = {
             source
             for k in self.plan.read
-            if isinstance(wire := self.plan.wires[k], Sum) or (isinstance(wire, Product) and wire.method != "block")
+            if isinstance(wire := self.plan.wires[k], Sum) or (isinstance(wire, Product) and wire.method != "blocks")
             for source in wire.sources
         } | set(self.output.sources)
         lines = []
         for (k, name), word in zip(self.inputs.items(), self.formats, strict=True):
             value = steps.value(k)
-            taken = f"wrapped32((uint32_t){name}, {word.bits}u)" if k in arithmetic and word.bits < 32 else name
-            kind = f"{'' if value.signed else 'u'}int{value.bits}_t"
-            lines.append(f"    const {kind} {value.name} = ({kind}){taken};")
-        return steps.steps(lines, Interface(register=chip.register))
+            taken = name
+            if k in arithmetic and word.bits < 32:
+                taken = steps.calls("wrapped32", f"(uint32_t){name}", f"{word.bits}u")
+            lines.append(f"    const {value.type} {value.name} = ({value.type}){taken};")
+        return steps.steps(lines, CSignature(register=chip.register))
 
     @property
     def result(self) -> str:
@@ -212,7 +207,7 @@ class TermFunction:
             kind = np.arange(count) % 4
             beyond = rng.integers(wild.low, wild.high, count, endpoint=True)
             columns.append(np.where(kind == 1, corners, np.where(kind == 3, beyond, drawn)))
-        named = {name: np.zeros(count, np.int64) for name in self.model.source.words}
+        named = {name: np.zeros(count, np.int64) for name in self.model.formats.words}
         for name, word, column in zip(self.inputs.values(), self.formats, columns, strict=True):
             named[name] = wrap(column, word.bits)
         return columns, run_plan(self.plan, self.model.tables, named)[0]
@@ -225,38 +220,14 @@ class TermFunction:
             for name, word, column in zip(self.inputs.values(), self.formats, columns, strict=True)
         ]
         given = ", ".join(f"{name}[k]" for name in self.inputs.values())
-        return f"""\
-/* {prefix}_selftest.c: input words and the words they must give; written by bddtorque. */
-#include <stdio.h>
-
-#include "{prefix}.h"
-
-#define VECTORS {count}
-
-{"".join(arrays)}static const int32_t expected[VECTORS] = {{
-{filled(words)}
-}};
-
-int main(void)
-{{
-    int k, wrong = 0;
-
-    for (k = 0; k < VECTORS; k++) {{
-        const int32_t found = {prefix}({given});
-
-        if (found != expected[k]) {{
-            printf("vector %d: expected word %ld, got %ld\\n", k, (long)expected[k], (long)found);
-            wrong++;
-        }}
-    }}
-    if (wrong) {{
-        printf("FAILED: %d differ\\n", wrong);
-        return 1;
-    }}
-    printf("OK: %d vectors\\n", VECTORS);
-    return 0;
-}}
-"""
+        return fill(
+            template("term_selftest.c"),
+            prefix=prefix,
+            count=count,
+            arrays="".join(arrays),
+            words=filled(words),
+            given=given,
+        )
 
 
 def _type(bits: int) -> str:

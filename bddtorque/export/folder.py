@@ -1,21 +1,55 @@
-"""Write a folder of generated files whole or not at all, and nobody else's files away."""
+"""Folders of generated files: written whole or not at all, and nobody else's files away.
+
+Their texts stand in the folder `templates`: what is there between two signs @ is filled in.
+"""
 
 from __future__ import annotations
 
 import json
+import re
 import shutil
 from collections.abc import Mapping
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 from bddtorque.base.errors import BddTorqueError, one_line
-from bddtorque.base.overwriting import refuse_overwriting
+from bddtorque.base.files import beside, refuse_overwriting
 from bddtorque.base.version import __version__
-from bddtorque.base.writing import beside
-from bddtorque.bench.c_call import MANIFEST
+
+FOLDER = Path(__file__).with_name("templates")
+MANIFEST = "bddtorque-export.json"
+"""Lists the files of an export; of C, says how it is called too."""
+SECTION = "//: "
+"""Begins a line that names the section below it."""
+
+
+@cache
+def template(name: str) -> str:
+    """Return a template as it is."""
+    return (FOLDER / name).read_text(encoding="utf-8")
+
+
+@cache
+def template_sections(name: str) -> dict[str, str]:
+    """Return the sections of a template by name, each with its last line's end."""
+    parts = template(name).split(SECTION)[1:]
+    named = (part.partition("\n") for part in parts)
+    return {title.strip(): text.rstrip("\n") + "\n" for title, _, text in named}
+
+
+def fill(text: str, **values: object) -> str:
+    """Return the text of a template with values in their places, ``@bits@``, or ``@bits-1@``; each must be given."""
+
+    def value(place: re.Match[str]) -> str:
+        number: Any = values[place[1]]
+        return str(number + int(place[2]) if place[2] else number)
+
+    return re.sub(r"@(\w+?)([+-]\d+)?@", value, text)
+
 
 BUILT = (".o", ".su", ".a", ".so")
-"""What the Makefile and compilers leave beside the sources; made again from them."""
+"""Endings of files that the Makefile and compilers leave beside the sources; made again from them."""
 
 
 def check_folder(directory: Path, force: bool) -> None:

@@ -10,27 +10,31 @@ from typing import Any
 
 import numpy as np
 
-from bddtorque.base.errors import BddTorqueError, not_among
+from bddtorque.base.errors import BddTorqueError
 from bddtorque.base.version import __version__
-from bddtorque.bench.fpga_tools import device_named
+from bddtorque.evaluate.spreading import SpreadWay
+from bddtorque.export.c_call import CSignature
 from bddtorque.export.c_header import word_meaning
-from bddtorque.export.c_interface import Interface
 from bddtorque.export.c_term import TermFunction
-from bddtorque.export.folder import check_folder, with_manifest, write_folder
-from bddtorque.export.one_bit_clocks import Counted, Integers, count_clocks, spread_over_cores
-from bddtorque.export.one_bit_program import Function, OneBitMachine
-from bddtorque.export.one_bit_testbench import testbench_text, vectors_text
-from bddtorque.export.one_bit_verilog import Layout, core_text, hex_text, machine_text
-from bddtorque.export.selftest import check_exported, check_vectors, make_vectors
-from bddtorque.export.verilog_build import makefile_text
-from bddtorque.export.verilog_module import VECTORS, meaning_lines, module_name, ports_of
+from bddtorque.export.export_options import OneBitOptions
+from bddtorque.export.folder import check_folder, fill, template, with_manifest, write_folder
+from bddtorque.export.fpga_tools import device_named
+from bddtorque.export.one_bit_program import (
+    CountedClocks,
+    Function,
+    Integers,
+    OneBitMachine,
+    count_clocks,
+    spread_over_cores,
+)
+from bddtorque.export.one_bit_verilog import Layout, core_text, hex_text, machine_text, testbench_text, vectors_text
+from bddtorque.export.selftest import check_exported, make_vectors
+from bddtorque.export.verilog_module import ExportedModule, makefile_text, meaning_lines, module_name, ports_of
+from bddtorque.model.applicability import require
 from bddtorque.model.model import Model
-from bddtorque.plan.float_plan import plan_in_words
-from bddtorque.schedule.spreading import Way
 from bddtorque.words.integer_range import Range, wrap
 
-MOST_CORES = 64
-MOST_NODES = 80_000
+MAX_NODES = 80_000
 """A row of nodes takes 46 bits and more; an ECP5-85 has 3,833,856 bits of block memory."""
 
 BLOCK_BITS = {"ice40": 32 * 4096, "ecp5": 208 * 18432, "ecp5-25": 56 * 18432}
@@ -39,7 +43,7 @@ BLOCK_BITS = {"ice40": 32 * 4096, "ecp5": 208 * 18432, "ecp5-25": 56 * 18432}
 
 @dataclass(frozen=True)
 class OneBitFunction:
-    """What is exported: a model or a term, with the words that go in and come out."""
+    """A model or a term to export, with the words that go in and come out."""
 
     function: Function  # its plan and diagrams
     # inputs, outputs: bits of the words, by the names of the plan and of the ports
@@ -52,56 +56,29 @@ class OneBitFunction:
     bound: float  # the largest proved error, in units
 
 
-@dataclass(frozen=True)
-class ExportedOneBit:
-    """What was written.
+@dataclass(frozen=True, kw_only=True)
+class ExportedOneBit(ExportedModule):
+    """The files of `export_one_bit`, and facts about them.
 
     Attributes
     ----------
-    directory
-        The folder; None if nothing was written.
-    name
-        The name of the module.
-    sources
-        The files of the module.
-    files
-        Names of all files, and the bytes of each.
     processors, spread
         How many cores there are, and what is spread over them.
     nodes, code_words
         Rows of all node memories, and words of code, of all cores together.
-    memory_bits
-        Bits of all memories.
     tests
         Tests of a bit per state, the mean of the test bench.
     clocks, most_clocks
         Per state, counted: the mean and the most of the test bench.
-    bound
-        The largest proved error of the words, in their units.
     """
 
-    directory: Path | None
-    name: str
-    sources: tuple[str, ...]
-    files: Mapping[str, int]
     processors: int
     spread: str
     nodes: int
     code_words: int
-    memory_bits: int
     tests: float
     clocks: float
     most_clocks: int
-    bound: float
-
-    def to_plain(self) -> dict[str, Any]:
-        """Return plain data for JSON."""
-        return {
-            **vars(self),
-            "directory": str(self.directory),
-            "sources": list(self.sources),
-            "files": dict(self.files),
-        }
 
 
 @dataclass(frozen=True)
@@ -111,7 +88,7 @@ class OneBitFiles:
     files: dict[str, str]
     facts: ExportedOneBit
     machine: OneBitMachine
-    counted: Counted
+    counted: CountedClocks
 
 
 def export_one_bit(
@@ -119,11 +96,11 @@ def export_one_bit(
     directory: str | PathLike[str],
     *,
     processors: int = 1,
-    spread: Way = "bits",
+    spread: SpreadWay = "bits",
     term: str | None = None,
     fpga: str | None = None,
     name: str | None = None,
-    vectors: int = VECTORS,
+    vectors: int = 1000,
     force: bool = False,
 ) -> ExportedOneBit:
     """Write a model for target ``"tables"`` as one-bit processors in Verilog-2001.
@@ -168,35 +145,33 @@ def export_one_bit(
     return replace(made.facts, directory=target)
 
 
-def one_bit_files(
-    model: Model,
-    *,
-    processors: int = 1,
-    spread: Way = "bits",
-    term: str | None = None,
-    name: str | None = None,
-    vectors: int = VECTORS,
-) -> OneBitFiles:
-    """Return what an export writes. A model gives the same each time."""
-    if type(processors) is not int or not 1 <= processors <= MOST_CORES:
-        raise BddTorqueError(f"processors must be between 1 and {MOST_CORES}, got {processors!r:.40}")
-    if spread not in ("terms", "bits"):
-        raise BddTorqueError(not_among("spread", spread, ("terms", "bits")))
-    function = one_bit_function(model, term, vectors)
+def one_bit_files(model: Model, **options: Any) -> OneBitFiles:
+    """Return what an export writes. A model gives the same each time. Options are the fields of `OneBitOptions`."""
+    asked = OneBitOptions(**options)
+    term, processors, spread = asked.term, asked.processors, asked.spread
+    function = one_bit_function(model, term, asked.vectors)
     _check_nodes(function.function)
-    top = module_name(model.name if term is None else f"{model.name}_{term}", name)
-    machine = spread_over_cores(function.function, function.inputs, function.outputs, processors, spread)
+    top = module_name(model.name if term is None else f"{model.name}_{term}", asked.name)
+    machine = spread_over_cores(function.function, function.inputs, function.outputs, processors, asked.spread)
     counted = count_clocks(machine, function.states)
-    if not np.array_equal(counted.words, function.words):
+    widths = function.outputs.values()
+    if not np.array_equal(counted.words, np.stack(list(map(wrap, function.words.T, widths)), axis=1)):
         raise AssertionError("the assembled program gives other words than the model")
     layouts = {f"{top}_core{k}": Layout(machine, k) for k in range(processors)}
     sources = (f"{top}.v", *(f"{core}.v" for core in layouts))
     facts = ExportedOneBit(
-        None, top, sources, {}, processors, spread,
-        sum(len(core.nodes) for core in machine.cores), sum(len(core.code) for core in machine.cores),
-        sum(layout.memory_bits for layout in layouts.values()), float(counted.tests.mean()),
-        float(counted.clocks.mean()), int(counted.clocks.max()), function.bound,
-    )  # fmt: skip
+        name=top,
+        sources=sources,
+        processors=processors,
+        spread=spread,
+        nodes=sum(len(core.nodes) for core in machine.cores),
+        code_words=sum(len(core.code) for core in machine.cores),
+        memory_bits=sum(layout.memory_bits for layout in layouts.values()),
+        tests=float(counted.tests.mean()),
+        clocks=float(counted.clocks.mean()),
+        most_clocks=int(counted.clocks.max()),
+        bound=function.bound,
+    )
     header = "\n".join(f"// {line}".rstrip() for line in _header(model, function, machine, facts))
     files = {f"{top}.v": f"{header}\n{_ports_text(top, machine)}{machine_text(top, machine)}"}
     for core, layout in layouts.items():
@@ -228,9 +203,9 @@ def _check_nodes(function: Function) -> None:
     plan = function.plan
     read = {getattr(plan.wires[wire], "block", -1) for wire in plan.read} - {-1}
     nodes = sum(function.diagrams[block].node_count for block in read)
-    if nodes > MOST_NODES:
+    if nodes > MAX_NODES:
         raise BddTorqueError(
-            f"one-bit processors hold at most {MOST_NODES:,} nodes, what the block memory of an ECP5-85 has room for, "
+            f"one-bit processors hold at most {MAX_NODES:,} nodes, what the block memory of an ECP5-85 has room for, "
             f"and these diagrams have {nodes:,}: compile fewer bits, or export one term with --term"
         )
 
@@ -238,20 +213,18 @@ def _check_nodes(function: Function) -> None:
 def one_bit_function(model: Model, term: str | None, vectors: int) -> OneBitFunction:
     """Return what is exported of a model, or refuse it."""
     check_exported(model)
-    plan = plan_in_words(model.plan, "a one-bit processor", model.name)
-    check_vectors(vectors)
+    require(model, "diagrams", "a one-bit processor")
     if term is not None:
         return _term(TermFunction.of(model, term), vectors)
-    interface = Interface.of(model, 32, 32)
-    ports = ports_of(interface)
-    tried, _ = make_vectors(model, interface, vectors)
-    names = [each for names in interface.names.values() for each in names]
-    formats = [word for words in interface.arrays.values() for word in words]
-    given = [words for array in interface.arrays for words in tried[array].T]
+    signature = CSignature.of(model, 32, 32)
+    ports = ports_of(signature)
+    tried, _ = make_vectors(model, signature, vectors)
+    names, formats = signature.plan_names, signature.inputs
+    given = [words for array in signature.arrays for words in tried[array].T]
     return OneBitFunction(
-        Function(plan, model.diagrams), {name: word.bits for name, word in zip(names, formats, strict=True)},
+        Function(model.plan, model.diagrams), {name: word.bits for name, word in zip(names, formats, strict=True)},
         ports.outputs, np.stack([word.held(words) for word, words in zip(formats, given, strict=True)], axis=1),
-        tried[interface.result], tuple(meaning_lines(model, interface, ports)),
+        tried[signature.result], tuple(meaning_lines(model, signature, ports)),
         max(model.certificate.bounds),
     )  # fmt: skip
 
@@ -298,16 +271,4 @@ def _header(model: Model, function: OneBitFunction, machine: OneBitMachine, fact
 
 def _ports_text(name: str, machine: OneBitMachine) -> str:
     zone = max((machine.output_bits - 1).bit_length(), 1)
-    return f"""\
-module {name} (
-    input wire clk,
-    input wire rst,
-    input wire in_valid,
-    input wire in_bit,
-    output wire in_ready,
-    output wire out_valid,
-    output wire [{zone - 1}:0] out_index,
-    output wire out_bit,
-    output wire busy
-);
-"""
+    return fill(template("one_bit_ports.v"), name=name, zone=zone)

@@ -10,11 +10,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
-from bddtorque.diagrams.bdd import Diagram
-from bddtorque.schedule.core_clocks import clamp_clocks
-from bddtorque.schedule.operations import Operation
-from bddtorque.schedule.spreading import Spreading
-from bddtorque.schedule.wiring import Word
+from bddtorque.evaluate.operations import Operation, WordView, clamp_clocks
+from bddtorque.evaluate.spreading import Spreading
+from bddtorque.plan.bdd import Diagram
 
 
 class Bit(NamedTuple):
@@ -71,7 +69,7 @@ class StepMaker:
     input_bits: Mapping[str, int]  # the bits of each input word
     output_bits: Sequence[int]  # the bits of each output word
     bits: dict[str, int] = field(default_factory=dict)
-    """How many bits each operation makes."""
+    """Bits that each operation makes."""
 
     def cores(self) -> list[list[Step]]:
         """Return the steps of each core, in their order; what is read from other cores is waited for."""
@@ -146,7 +144,7 @@ class StepMaker:
         for k in bits:
             yield Step(ones[k], others[k], Bit("made", name, k), first=k == 0, negate=min(signs) < 0)
 
-    def _negated(self, name: str, word: Word, bits: int) -> Iterator[Step]:
+    def _negated(self, name: str, word: WordView, bits: int) -> Iterator[Step]:
         """Yield the steps that negate a word if the condition holds."""
         for k in range(bits):
             yield Step(ZERO, self.bit(word, k), Bit("made", name, k), first=k == 0, conditional=True)
@@ -184,7 +182,7 @@ class StepMaker:
             for bit in range(width)[::-1]
         )
 
-    def bit(self, word: Word, place: int) -> Bit:
+    def bit(self, word: WordView, place: int) -> Bit:
         """Return a bit of a word as its reader sees it; beyond its ends those of its sign."""
         if word.wrap and place >= word.wrap:
             place = word.wrap - 1
@@ -192,6 +190,8 @@ class StepMaker:
             return ZERO
         place += word.shift - word.scale
         if word.input is not None:
+            if place >= self.input_bits[word.input] and word.low >= 0:
+                return ZERO
             return Bit("input", word.input, min(place, self.input_bits[word.input] - 1))
         if not word.sources:
             return _constant_bit(word.constant, place)

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+import numpy as np
+
+from bddtorque.export.folder import fill, template
 from bddtorque.export.one_bit_program import (
     CHOOSE,
     CONDITION,
@@ -21,14 +24,48 @@ from bddtorque.export.one_bit_program import (
     WRITE,
     A,
     B,
+    CountedClocks,
+    Integers,
     OneBitMachine,
 )
+from bddtorque.export.verilog_module import hex_rows
+
+CLOCK_BITS = 32
+
+
+def vectors_text(machine: OneBitMachine, states: Integers, counted: CountedClocks) -> str:
+    """Return clocks, expected words and states as `$readmemh` reads them.
+
+    The first output is least significant; the first bit of a state that goes in is its most significant.
+    """
+    columns = [counted.clocks, *reversed(counted.words.T), *states.T]
+    return hex_rows(columns, [CLOCK_BITS, *reversed(machine.outputs.values()), *machine.inputs.values()])
+
+
+def testbench_text(name: str, machine: OneBitMachine, counted: CountedClocks) -> str:
+    """Return a module that feeds all states and ends with OK, or with what differs first."""
+    given, wanted = machine.input_bits, machine.output_bits
+    zone = max((wanted - 1).bit_length(), 1)
+    count = len(counted.clocks)
+    limit = int(np.sum(counted.clocks)) + count * (8 * given + 100) + 1000
+    return fill(
+        template("one_bit_testbench.v"),
+        name=name,
+        count=count,
+        row_top=CLOCK_BITS + wanted + given - 1,
+        wanted=wanted,
+        given=given,
+        zone=zone,
+        limit=limit,
+        clocks_low=wanted + given,
+    )
+
 
 FLAGS = {
     "is_start": START, "is_walk": WALK, "is_wait": WAIT, "writes": WRITE, "sends": SEND, "first": FIRST,
     "negates": NEGATE, "conditional": CONDITIONAL, "conditions": CONDITION, "chooses": CHOOSE,
 }  # fmt: skip
-"""What a core calls the flags of a step."""
+"""Names of the flags of a step in a core."""
 
 
 FEW = 4
@@ -115,71 +152,32 @@ def core_text(name: str, layout: Layout) -> str:
     ports, memory, sending, address, reads = _several(layout) if machine.several else _alone(layout)
     done = "is_start ? go : is_walk ? ends : " + ("is_wait ? fresh : 1'b1" if machine.several else "1'b1")
     value = "2'd{}" if machine.several else "1'b{}"
-    return f"""\
-// {name}.v: a processor that tests one bit, or adds one bit, per clock; written by bddtorque.
-//
-// A word of code holds what its step does and what the next one reads. A row of nodes holds, for a tested bit of 1 and
-// then of 0: whether the walk ends, whether its result is complemented, the next node, and the bit that this one tests.
-module {name} (
-    input wire clk,
-    input wire go,
-    output wire idle,
-    input wire bank,
-    input wire bus_valid,
-    input wire bus_bank,
-    input wire [{shared - 1}:0] bus_address,
-    input wire bus_bit,
-    output wire send_valid,
-    output wire [{shared - 1}:0] send_address,
-    output wire send_bit{ports}
-);
-    {layout.style}reg [{layout.code_bits - 1}:0] codes [0:{words - 1}];
-    {layout.style}reg [{layout.row_bits - 1}:0] nodes [0:{rows - 1}];
-    reg [{layout.code_bits - 1}:0] code;
-    reg [{layout.row_bits - 1}:0] node;
-{memory}
-    initial begin : memories
-        integer k;
-        $readmemh("{name}_code.hex", codes);
-        $readmemh("{name}_nodes.hex", nodes);
-        for (k = 0; k < {2 << shared}; k = k + 1) shared[k] = {value.format(0)};
-        shared[1] = {value.format(1)};
-        shared[{(1 << shared) + 1}] = {value.format(1)};
-    end
-
-{flags}
-    reg [{layout.place - 1}:0] place = {layout.place}'d{words - 1};
-    reg boot = 1'b1, sign = 1'b0, carry = 1'b0, condition = 1'b0;
-
-    wire [{layout.edge_bits - 1}:0] side = one ? node[{layout.row_bits - 1}:{layout.edge_bits}] : \
-node[{layout.edge_bits - 1}:0];
-    wire ends = side[{layout.edge_bits - 1}];
-    wire flip = negates | conditional & condition;
-    wire operand = another ^ flip;
-    wire carried = first ? flip : carry;
-    wire result = is_walk ? sign ^ side[{layout.edge_bits - 2}] :
-        chooses ? (condition ? another : one) : one ^ operand ^ carried;
-    wire done = {done};
-{sending}
-    wire [{read - 1}:0] address = {address};
-    wire [{layout.node - 1}:0] row = fire ? code[{read + layout.node}:{read + 1}] : \
-side[{read + layout.node - 1}:{read}];
-
-    always @(posedge clk) begin
-        boot <= 1'b0;
-        if (fire | boot) code <= codes[place];
-        if (boot | is_start & ~fire) place <= {layout.place}'d0;
-        else if (fire) place <= place + {layout.place}'d1;
-        if (fire | is_walk & ~ends) begin
-            node <= nodes[row];
-            sign <= fire ? code[{read}] : sign ^ side[{layout.edge_bits - 2}];
-        end
-        if (fire) carry <= one & operand | one & carried | operand & carried;
-        if (fire & conditions) condition <= result;
-{reads}
-    end
-endmodule
-"""
+    return fill(
+        template("core.v"),
+        name=name,
+        shared=shared,
+        ports=ports,
+        style=layout.style,
+        code_bits=layout.code_bits,
+        words=words,
+        row_bits=layout.row_bits,
+        rows=rows,
+        memory=memory,
+        size=2 << shared,
+        zero=value.format(0),
+        one=value.format(1),
+        second=(1 << shared) + 1,
+        flags=flags,
+        place=layout.place,
+        edge_bits=layout.edge_bits,
+        done=done,
+        sending=sending,
+        read=read,
+        address=address,
+        node=layout.node,
+        sign=read + layout.node,
+        reads=reads,
+    )
 
 
 def _alone(layout: Layout) -> tuple[str, ...]:
@@ -267,38 +265,19 @@ def machine_text(name: str, machine: OneBitMachine) -> str:
     )
     bit = "|(bits & grant)" if tag else "bits[0]"
     padding = f"{{{shared - load}'d0, count}}" if shared > load else f"count[{shared - 1}:0]"
-    return f"""\
-    reg [{load - 1}:0] count = {load}'d{machine.input_start};
-    reg go = 1'b0, bank = 1'b1, forget = 1'b1{", tag = 1'b0" if tag else ""};
-    wire [{cores - 1}:0] idle, send, bits;
-{declared}
-{grants}\
-    wire core_valid = |send;
-    wire [{shared - 1}:0] core_address = {chosen};
-    wire core_bit = {bit};
-    wire loaded = count[{load - 1}];
-    wire taken = in_valid & in_ready;
-    wire bus_valid = core_valid | taken;
-    wire [{shared - 1}:0] bus_address = core_valid ? core_address : {padding};
-    wire bus_bit = core_valid ? core_bit : in_bit;
-    wire begins = &idle & loaded & ~go & ~rst;
-
-    assign busy = ~&idle;
-    assign in_ready = ~loaded & ~core_valid;
-    assign out_valid = core_valid & (&core_address[{shared - 1}:{zone}]) & ~forget;
-    assign out_index = core_address[{zone - 1}:0];
-    assign out_bit = core_bit;
-
-{instances}
-
-    always @(posedge clk) begin
-        go <= begins;
-        if (begins) bank <= ~bank;
-{"        if (begins & bank) tag <= ~tag;" if tag else ""}
-        if (rst | begins) count <= {load}'d{machine.input_start};
-        else if (taken) count <= count + {load}'d1;
-        if (rst) forget <= 1'b1;
-        else if (begins) forget <= 1'b0;
-    end
-endmodule
-"""
+    return fill(
+        template("cores.v"),
+        load=load,
+        input_start=machine.input_start,
+        tags=", tag = 1'b0" if tag else "",
+        cores=cores,
+        declared=declared,
+        grants=grants,
+        shared=shared,
+        chosen=chosen,
+        bit=bit,
+        padding=padding,
+        zone=zone,
+        instances=instances,
+        turn="        if (begins & bank) tag <= ~tag;" if tag else "",
+    )

@@ -2,85 +2,66 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from bddtorque.base.errors import BddTorqueError
 from bddtorque.base.version import __version__
-from bddtorque.export.c_interface import Interface
+from bddtorque.export.c_call import CSignature
+from bddtorque.export.export_options import VerilogOptions
 from bddtorque.export.folder import check_folder, with_manifest, write_folder
-from bddtorque.export.selftest import check_exported, check_vectors
-from bddtorque.export.stage_times import Times, stage_times
-from bddtorque.export.verilog_build import makefile_text, serial_text
-from bddtorque.export.verilog_cells import CELLS, ecp5_text
+from bddtorque.export.selftest import check_exported
 from bddtorque.export.verilog_datapath import Multiply, datapath
-from bddtorque.export.verilog_module import VECTORS, meaning_lines, module_name, ports_of
-from bddtorque.export.verilog_networks import network_text
-from bddtorque.export.verilog_stages import Circuit
-from bddtorque.export.verilog_tables import is_block, memory_blocks, memory_text
-from bddtorque.export.verilog_testbench import testbench_text, vectors_text
-from bddtorque.export.verilog_text import ModuleWriter, Ports
+from bddtorque.export.verilog_module import (
+    ExportedModule,
+    makefile_text,
+    meaning_lines,
+    module_name,
+    ports_of,
+    serial_text,
+    testbench_text,
+    vectors_text,
+)
+from bddtorque.export.verilog_stages import Circuit, Times, stage_times
+from bddtorque.export.verilog_tables import is_block, memory_blocks, memory_text, network_text
+from bddtorque.export.verilog_text import CELLS, ModuleWriter, Ports, ecp5_text
+from bddtorque.model.applicability import require
 from bddtorque.model.model import Model
-from bddtorque.plan.float_plan import FloatPlan
+from bddtorque.plan.plan import Plan
 
 
-@dataclass(frozen=True)
-class ExportedVerilog:
-    """What `export_verilog` wrote.
+@dataclass(frozen=True, kw_only=True)
+class ExportedVerilog(ExportedModule):
+    """The files of `export_verilog`, and facts about them.
 
     Attributes
     ----------
-    directory
-        The folder; None if nothing was written.
-    name
-        The name of the module.
-    sources, ecp5_sources
-        The files of the module, for any chip and for the Lattice ECP5.
-    files
-        Names of all files, and the bytes of each.
+    ecp5_sources
+        The files of the module for the Lattice ECP5.
     latency
         Clocks from a state to its words.
     interval
         Clocks from one state to the next.
     multipliers
         Number of multipliers in the design.
-    memory_bits, memory_blocks
-        Bits of ROM in block memory, and the number of 4,096-bit blocks they take.
+    memory_blocks
+        The number of 4,096-bit blocks that its ROMs take.
     register_bits
         Flip-flops before synthesis.
-    bound
-        The largest proved error of the words, in their units.
     """
 
-    directory: Path | None
-    name: str
-    sources: tuple[str, ...]
     ecp5_sources: tuple[str, ...]
-    files: Mapping[str, int]
     latency: int
     interval: int
     multipliers: int
-    memory_bits: int
     memory_blocks: int
     register_bits: int
-    bound: float
 
     def sources_for(self, family: str) -> tuple[str, ...]:
         """Return the files of the module for a family of chips: those made for it, if there are any."""
         return self.ecp5_sources if family == "ecp5" else self.sources
-
-    def to_plain(self) -> dict[str, Any]:
-        """Return plain data for JSON."""
-        return {
-            **vars(self),
-            "directory": str(self.directory),
-            "sources": list(self.sources),
-            "ecp5_sources": list(self.ecp5_sources),
-            "files": dict(self.files),
-        }
 
 
 @dataclass(frozen=True)
@@ -100,7 +81,7 @@ def export_verilog(
     dsp: bool | None = None,
     share: int | None = None,
     bits_network: bool = False,
-    vectors: int = VECTORS,
+    vectors: int = 1000,
     force: bool = False,
 ) -> ExportedVerilog:
     """Write a model as a pipelined Verilog-2001 module with a test bench and build files.
@@ -139,41 +120,23 @@ def export_verilog(
     check_folder(target.resolve(), force)
     made = verilog_files(model, name=name, dsp=dsp, share=share, bits_network=bits_network, vectors=vectors)
     write_folder(target, made.files, force)
-    return ExportedVerilog(**{**vars(made.facts), "directory": target})
+    return replace(made.facts, directory=target)
 
 
-def verilog_files(
-    model: Model,
-    *,
-    name: str | None = None,
-    dsp: bool | None = None,
-    share: int | None = None,
-    bits_network: bool = False,
-    vectors: int = VECTORS,
-    plain: bool = False,
-) -> VerilogFiles:
-    """Return what an export writes. A model gives the same each time.
+def verilog_files(model: Model, plain: bool = False, **options: Any) -> VerilogFiles:
+    """Return what an export writes. A model gives the same each time. Options are the fields of `VerilogOptions`.
 
-    Parameters are those of `export_verilog`; with `plain`, nothing is made smaller than it is written down.
+    With `plain`, nothing is made smaller than it is written down.
     """
+    asked = VerilogOptions(**options)
     check_exported(model)
-    plan = model.plan
-    if isinstance(plan, FloatPlan):
-        raise BddTorqueError(
-            f"Verilog needs a model for target 'integer' or 'tables', and '{model.name:.60}' is in floats: "
-            "compile with --target integer --chip fpga"
-        )
-    check_vectors(vectors)
-    if share is not None and (type(share) is not int or share < 1):
-        raise BddTorqueError(f"share must be a number of multipliers, at least 1, got {share!r:.40}")
-    if share is not None and dsp is False:
-        raise BddTorqueError("share is only valid where products use multipliers: leave out --dsp no")
-    multiply = _way(plan.target, dsp, share)
-    interface = Interface.of(model, 32, 32)
-    top = module_name(model.name, name)
-    ports = ports_of(interface)
-    plan_names = [each for names in interface.names.values() for each in names]
-    circuit = datapath(model, plan, plan_names, multiply, bits_network, plain)
+    plan, share, vectors = model.plan, asked.share, asked.vectors
+    require(model, "circuits", "Verilog")
+    multiply = _way(plan, asked.dsp, share)
+    signature = CSignature.of(model, 32, 32)
+    top = module_name(model.name, asked.name)
+    ports = ports_of(signature)
+    circuit = datapath(model, plan, signature.plan_names, multiply, asked.bits_network, plain)
     times = stage_times(circuit, share)
     writer = ModuleWriter(top, circuit, times, ports)
     module = writer.text()
@@ -187,24 +150,24 @@ def verilog_files(
     sources = ((f"{top}.v", *networks, *cells), (f"{top}.v", *networks, *ecp5))
     facts = _facts(model, top, sources, circuit, times, writer)
     files = {
-        f"{top}.v": f"{_header(model, interface, ports, facts)}\n{module}",
+        f"{top}.v": f"{_header(model, signature, ports, facts)}\n{module}",
         **networks,
         **cells,
         **ecp5,
         **{file: memory_text(memory) for file, memory in roms.items()},
         f"{top}_tb.v": testbench_text(top, ports, vectors),
-        f"{top}_vectors.hex": vectors_text(model, interface, ports, vectors),
+        f"{top}_vectors.hex": vectors_text(model, signature, ports, vectors),
         f"{top}_serial.v": serial_text(top, ports),
         "Makefile": makefile_text(top, *sources),
     }
     files = with_manifest(files, model.digest, "build")
-    facts = ExportedVerilog(**{**vars(facts), "files": {file: len(text) for file, text in files.items()}})
+    facts = replace(facts, files={file: len(text) for file, text in files.items()})
     return VerilogFiles(files, facts, ports)
 
 
-def _way(target: str, dsp: bool | None, share: int | None) -> Multiply:
+def _way(plan: Plan, dsp: bool | None, share: int | None) -> Multiply:
     """Return how words are multiplied."""
-    if dsp is None and share is None and target == "tables":
+    if dsp is None and share is None and plan.made_of_tables:
         return "tables"
     return "soft" if dsp is False else "dsp"
 
@@ -217,21 +180,26 @@ def _facts(
     read = [circuit.memories[stage.place] for stage in circuit.stages if stage.kind == "memory"]
     blocks = [memory for memory in read if is_block(memory)]
     return ExportedVerilog(
-        None, top, *sources, {}, times.latency, times.interval,
-        len(set(times.units.values())) if times.units else len(products),
-        sum(len(memory.words) * memory.bits for memory in blocks),
-        sum(memory_blocks(memory.address_bits, memory.bits) for memory in blocks),
-        writer.register_bits, max(model.certificate.bounds),
-    )  # fmt: skip
+        name=top,
+        sources=sources[0],
+        ecp5_sources=sources[1],
+        latency=times.latency,
+        interval=times.interval,
+        multipliers=len(set(times.units.values())) if times.units else len(products),
+        memory_bits=sum(len(memory.words) * memory.bits for memory in blocks),
+        memory_blocks=sum(memory_blocks(memory.address_bits, memory.bits) for memory in blocks),
+        register_bits=writer.register_bits,
+        bound=max(model.certificate.bounds),
+    )
 
 
-def _header(model: Model, interface: Interface, ports: Ports, facts: ExportedVerilog) -> str:
-    return "\n".join(f"// {line}".rstrip() for line in _header_lines(model, interface, ports, facts))
+def _header(model: Model, signature: CSignature, ports: Ports, facts: ExportedVerilog) -> str:
+    return "\n".join(f"// {line}".rstrip() for line in _header_lines(model, signature, ports, facts))
 
 
-def _header_lines(model: Model, interface: Interface, ports: Ports, facts: ExportedVerilog) -> Iterator[str]:
-    robot = interface.result == "tau"
-    yield f"{facts.name}.v: {'the inverse dynamics of a robot arm' if robot else 'a function of words'}, in integers."
+def _header_lines(model: Model, signature: CSignature, ports: Ports, facts: ExportedVerilog) -> Iterator[str]:
+    quantity = model.provenance.quantity
+    yield f"{facts.name}.v: {'a function of words' if quantity is None else quantity.about}, in integers."
     yield f"Written by bddtorque {__version__} (`bddtorque export`): do not edit."
     yield f"Model {model.digest}, target {model.plan.target}."
     yield ""
@@ -242,5 +210,5 @@ def _header_lines(model: Model, interface: Interface, ports: Ports, facts: Expor
     yield "A state is taken at a rising edge of clk where in_valid and in_ready are 1; out_valid is 1 for one clock"
     yield "with the words of each state. rst is synchronous and forgets the states that are on their way."
     yield ""
-    yield from meaning_lines(model, interface, ports)
+    yield from meaning_lines(model, signature, ports)
     yield ""

@@ -15,7 +15,7 @@ from heapq import heapify, heappop, heappush
 from bddtorque.export.verilog_stages import Circuit, joined, literal, register_bits
 from bddtorque.words.integer_range import Range, word_range
 
-MOST_ADDERS = 4
+MAX_ADDERS = 4
 """Adders of a chain that is searched for; longer ones follow the digits of the factor."""
 
 
@@ -41,16 +41,9 @@ Scaled = tuple[int, int, int]
 def sum_stage(
     circuit: Circuit, terms: Iterable[tuple[int, int]], constant: int, shift: int, result: Range, wraps: bool = False
 ) -> int:
-    """Return the stage of floor((Σ factor·word + constant)/2^shift + 1/2).
+    """Return the stage of floor((Σ factor·word + constant)/2^shift + 1/2) for stages and their factors.
 
-    Parameters
-    ----------
-    terms
-        Stages and their factors.
-    result
-        Numbers that the result can be.
-    wraps
-        Whether the result is kept modulo its bits, and can be any number before.
+    `result`: numbers that it can be. If it `wraps`, it is kept modulo its bits, and can be any number before.
     """
     factors: dict[int, int] = {}
     for stage, factor in terms:
@@ -126,7 +119,7 @@ def _scaled(circuit: Circuit, word: Addend, odd: int, modulus: int) -> list[Adde
 def chain(odd: int) -> tuple[Scaled, ...]:
     """Return an odd factor as a sum of few scaled factors, each 1 or had by a chain of its own."""
     digits = signed_digits(odd)
-    for limit in range(1, min(MOST_ADDERS + 1, len(digits) - 1)):
+    for limit in range(1, min(MAX_ADDERS + 1, len(digits) - 1)):
         if found := _chain(odd, limit):
             return found
     return digits

@@ -1,23 +1,147 @@
 """Tables as ROMs: block memory by size, folded where that saves a block; small ones as logic.
 
 A block of memory has 4,096 bits, as on the iCE40; larger ones of other families hold a multiple of it. A folded table
-keeps half or a quarter of its words (`diagrams.forms.folded`): the index is mirrored before, the word negated after,
+keeps half or a quarter of its words (`plan.forms.word_forms`): the index is mirrored before, the word negated after,
 and the one word in the middle of the fold, which has no place among a power of two of them, is a constant. A table of
-several words whose rows or columns repeat keeps each once (`diagrams.forms.classes`), where that saves a block.
+several words whose rows or columns are alike keeps each once, where that saves a block: f(x, y) = T[r[x] + c[y]]. Its
+index is split into a high part x (the row) and a low part y (the column), between the two words where the parts are
+most nearly of one length (the earlier place of two equally good ones).
+
+The diagram of a block as a network of multiplexers: one per node, with registers every few levels.
+
+It is what a diagram is in gates. A ROM of the same table takes block memory instead and one clock or two; which of the
+two is smaller is for the user to see (`bddtorque bench --fpga`), and mostly it is the ROM.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import accumulate
 
 import numpy as np
 
-from bddtorque.diagrams.forms.classes import Classes
-from bddtorque.diagrams.forms.folded import find_rule
+from bddtorque.base.errors import BddTorqueError
 from bddtorque.export.verilog_stages import Circuit, Memory, Stage, joined, literal, register_bits
 from bddtorque.export.verilog_sums import sum_stage
-from bddtorque.plan.table import Table
+from bddtorque.plan.bdd import Diagram
+from bddtorque.plan.forms.word_forms import find_rule
+from bddtorque.plan.rows import merge_rows
+from bddtorque.plan.table import IntegerArray, Table
 from bddtorque.words.integer_range import Range
+
+
+@dataclass(frozen=True, eq=False)
+class RowClasses:
+    """The classes of a table of several words."""
+
+    rows: IntegerArray  # (2**row_bits,): r, for each row its class times the number of column classes
+    columns: IntegerArray  # (2**column_bits,): c, for each column its class
+    words: IntegerArray  # (row classes * column classes,): T
+
+    @classmethod
+    def from_table(cls, table: Table) -> RowClasses:
+        """Merge the rows that are alike, then the columns; classes are numbered in the order they are met."""
+        row_bits = split_at(table.input_widths)
+        rows, kept = merge_rows(table.values.reshape(1 << row_bits, -1))
+        columns, kept = merge_rows(np.ascontiguousarray(kept.T))
+        return cls(rows.astype(np.int64) * kept.shape[0], columns, np.ascontiguousarray(kept.T).reshape(-1))
+
+    def expand(self) -> IntegerArray:
+        """Return all values of the table."""
+        values: IntegerArray = self.words[(self.rows[:, None] + self.columns).reshape(-1)]
+        return values
+
+
+def split_at(input_widths: tuple[int, ...]) -> int:
+    """Return the bits of the row part, by the rule of this module."""
+    total = sum(input_widths)
+    return min(list(accumulate(input_widths))[:-1], key=lambda bits: abs(2 * bits - total))
+
+
+LEVELS = 4
+"""Levels of multiplexers between two registers."""
+MAX_NODES = 20_000
+"""Of a diagram that is written as a network: more take a synthesiser hours."""
+
+
+def network_clocks(diagram: Diagram) -> int:
+    """Return the clocks that a network takes, the register behind it included."""
+    return max(-(-len(diagram.order) // LEVELS), 1)
+
+
+def check_network(block: int, diagram: Diagram) -> None:
+    """Refuse a diagram that is too large."""
+    nodes = len(diagram.level) - 1
+    if nodes > MAX_NODES:
+        raise BddTorqueError(
+            f"block {block} has {nodes:,} nodes, and a network of multiplexers may have {MAX_NODES:,}: "
+            "use ROMs (without --bits-network), fewer bits or smaller --block-bits"
+        )
+
+
+def network_text(name: str, diagram: Diagram) -> str:
+    """Return a module: index x in, most significant bit first in the diagram's order, word y out.
+
+    Clocks are counted from the terminals up, as values flow. A node at level L is computed in clock (depth − 1 − L) //
+    LEVELS; what an earlier clock computed, and the bits of x that later clocks test, go through registers.
+    """
+    bits, depth = diagram.input_bits, len(diagram.order)
+    lines = [
+        f"module {name} (input wire clk, input wire [{bits - 1}:0] x, output wire [{diagram.output_bits - 1}:0] y);"
+    ]
+    last = network_clocks(diagram) - 1
+    delayed: list[str] = []
+    declared: list[str] = []
+    copies: dict[tuple[str, int], str] = {}
+
+    def at(signal: str, made: int, clock: int) -> str:
+        """Return a signal that a clock made, as another clock reads it."""
+        for k in range(made, clock):
+            key = (signal, k + 1)
+            if key not in copies:
+                copies[key] = f"{signal}_{k + 1}"
+                declared.append(f"    reg {copies[key]};")
+                delayed.append(f"        {copies[key]} <= {copies.get((signal, k), signal)};")
+        return copies[signal, clock] if clock > made else signal
+
+    inputs = {variable: f"x{variable}" for variable in diagram.order}
+    used = sorted({int(level) for level in diagram.level[1:].tolist()})
+    for level in used:
+        variable = diagram.order[level]
+        declared.append(f"    wire x{variable} = x[{bits - 1 - variable}];")
+    unread = [f"x[{bits - 1 - variable}]" for level, variable in enumerate(diagram.order) if level not in used]
+    columns = (array[1:].tolist() for array in (diagram.level, diagram.low, diagram.high))
+    clocks = [0]
+    for node, (level, low, high) in enumerate(zip(*columns, strict=True), 1):
+        clock = (depth - 1 - level) // LEVELS
+        clocks.append(clock)
+
+        def edge(reference: int, clock: int = clock) -> str:
+            child, inverted = reference >> 1, reference & 1
+            if child == 0:
+                return "1'b1" if inverted else "1'b0"
+            return f"{'~' * inverted}{at(f'n{child}', clocks[child], clock)}"
+
+        choice = at(inputs[diagram.order[level]], 0, clock)
+        declared.append(f"    wire n{node} = {choice} ? {edge(high)} : {edge(low)};")
+    for bit, root in enumerate(diagram.roots.tolist()):
+        child, inverted = root >> 1, root & 1
+        word = (
+            ("1'b1" if inverted else "1'b0")
+            if child == 0
+            else f"{'~' * inverted}{at(f'n{child}', clocks[child], last)}"
+        )
+        declared.append(f"    assign y[{bit}] = {word};")
+    lines += declared
+    if delayed:
+        lines += ["    always @(posedge clk) begin", *delayed, "    end"]
+    else:
+        unread.append("clk")
+    if unread:
+        lines.append(f"    wire unused = &{{1'b0, {', '.join(unread)}}};")
+    return "\n".join([*lines, "endmodule", ""])
+
 
 SMALL_ADDRESS = 6
 """Bits of an index up to which a table is logic: 64 words take 7 look-up tables of 4 inputs for each bit."""
@@ -46,7 +170,7 @@ def table_stage(circuit: Circuit, table: Table, words: Sequence[int]) -> int:
         if fold[3] and 0 < memory_blocks((fold[1] - 1).bit_length() - 1, register_bits(_kept(table, fold)[1])) < whole:
             return _folded(circuit, table, words[0], fold)
     if len(words) > 1 and whole and not circuit.plain:
-        classes = Classes.from_table(table)
+        classes = RowClasses.from_table(table)
         if sum(memory_blocks(address, bits) for address, bits in _class_shapes(classes)) < whole:
             return _by_classes(circuit, table, classes, words)
     index = joined(
@@ -58,35 +182,30 @@ def table_stage(circuit: Circuit, table: Table, words: Sequence[int]) -> int:
     return rom_stage(circuit, table.values.tolist(), table.range, words, index)
 
 
-def _class_shapes(form: Classes) -> list[tuple[int, int]]:
+def _class_shapes(classes: RowClasses) -> list[tuple[int, int]]:
     """Return address bits and bits of the three ROMs of a table of classes."""
-    rows, columns = form.classes[: 1 << form.row_bits], form.classes[1 << form.row_bits :]
-    words = Range(int(form.words.min()), int(form.words.max()))
     return [
-        (form.row_bits, register_bits(Range(0, int(rows.max())))),
-        (form.column_bits, register_bits(Range(0, int(columns.max())))),
-        (max((len(form.words) - 1).bit_length(), 1), register_bits(words)),
+        (max((len(rom) - 1).bit_length(), 1), register_bits(Range(int(rom.min()), int(rom.max()))))
+        for rom in (classes.rows, classes.columns, classes.words)
     ]
 
 
-def _by_classes(circuit: Circuit, table: Table, form: Classes, words: Sequence[int]) -> int:
+def _by_classes(circuit: Circuit, table: Table, classes: RowClasses, words: Sequence[int]) -> int:
     """Return the stage of a table's word by the classes of its first and its last words."""
     parts: list[tuple[int, int]] = []
     start, taken = 0, 0
-    for values, bits in zip(
-        np.split(form.classes, [1 << form.row_bits]), (form.row_bits, form.column_bits), strict=True
-    ):
+    for values in (classes.rows, classes.columns):
         used: list[int] = []
-        while taken < bits:
+        while 1 << taken < len(values):
             used.append(start + len(used))
             taken += table.input_widths[used[-1]]
         texts = [circuit.operand(k, words[each], table.input_widths[each]) for k, each in enumerate(used)]
         reach = Range(0, int(values.max()))
         parts.append((rom_stage(circuit, values.tolist(), reach, [words[each] for each in used], joined(texts)), 1))
         start, taken = start + len(used), 0
-    place = sum_stage(circuit, parts, 0, 0, Range(0, len(form.words) - 1))
-    address = circuit.operand(0, place, max((len(form.words) - 1).bit_length(), 1))
-    return rom_stage(circuit, form.words.tolist(), table.range, (place,), address)
+    place = sum_stage(circuit, parts, 0, 0, Range(0, len(classes.words) - 1))
+    address = circuit.operand(0, place, max((len(classes.words) - 1).bit_length(), 1))
+    return rom_stage(circuit, classes.words.tolist(), table.range, (place,), address)
 
 
 def rom_stage(circuit: Circuit, values: Sequence[int], reach: Range, words: Sequence[int], index: str) -> int:
@@ -156,5 +275,5 @@ def memory_text(memory: Memory) -> str:
 
 
 def is_block(memory: Memory) -> bool:
-    """Whether a ROM is in block memory."""
+    """Tell if a ROM is in block memory."""
     return memory.address_bits > SMALL_ADDRESS

@@ -1,16 +1,95 @@
-"""A circuit with its times as a module in plain Verilog-2001."""
+"""A circuit with its times as a module in plain Verilog-2001, and the modules that it is made of.
+
+A multiplier, and a line that delays a word: each is written twice. `NAME_multiply.v` and `NAME_delay.v` are plain
+registers, which any tool takes: on the 7 series they become registers of multipliers and shift registers in look-up
+tables. `NAME_ecp5.v` has modules of the same names and meaning for the ECP5, where Yosys packs no registers into
+multipliers and knows no shift registers: the registers are those of the multiplier, and a line is a ring in distributed
+memory.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from types import MappingProxyType
 
-from bddtorque.export.stage_times import Times
-from bddtorque.export.verilog_cells import is_long, pieces
-from bddtorque.export.verilog_stages import Circuit, Stage, word_text
+from bddtorque.export.folder import fill, template
+from bddtorque.export.verilog_stages import Circuit, Stage, Times, word_text
 from bddtorque.export.verilog_tables import case_function
-from bddtorque.export.verilog_unread import unread_bits
+
+MULTIPLIER_BITS = 18
+"""Of the signed words that one multiplier takes: on the ECP5 18 by 18, on the 7 series 18 by 25."""
+MULTIPLIER_CLOCKS = 2
+"""Registers before and behind a multiplier."""
+MAX_DELAY = 17
+"""Clocks of one line: 16 words of memory, and the register behind it."""
+MEMORY_BITS = 4
+"""Of a word of the smallest distributed memory, which takes 6 look-up tables: 4, and 2 for its inputs."""
+COUNTER_BITS = 4
+
+
+def is_long(bits: int, clocks: int) -> bool:
+    """Tell if a word should wait in a line: if memory saves three registers per look-up table it takes."""
+    saved = bits * (clocks - 1) - COUNTER_BITS
+    taken = 6 * -(-bits // MEMORY_BITS) + COUNTER_BITS
+    return saved >= 3 * taken
+
+
+def pieces(clocks: int) -> list[int]:
+    """Return a delay as those of lines one after the other, of about the same length."""
+    count = -(-clocks // MAX_DELAY)
+    return [clocks // count + (k < clocks % count) for k in range(count)]
+
+
+def multiply_text(name: str) -> str:
+    """Return the multiplier in plain Verilog."""
+    return fill(template("multiply.v"), name=name, multiplier_clocks=MULTIPLIER_CLOCKS, multiply=_multiply_head(name))
+
+
+def delay_text(name: str) -> str:
+    """Return the delay line in plain Verilog."""
+    return fill(template("delay.v"), name=name, delay=_delay_head(name))
+
+
+def ecp5_text(name: str) -> str:
+    """Return both modules for the ECP5."""
+    ports = ",\n".join(
+        f"        {', '.join(f'.{port}{k}({signal}[{k}])' for k in range(start, start + 9))}"
+        for port, signal, bits in (("A", "x", 18), ("B", "y", 18), ("P", "p", 36))
+        for start in range(0, bits, 9)
+    )
+    return fill(template("ecp5.v"), name=name, multiply=_multiply_head(name), ports=ports, delay=_delay_head(name))
+
+
+def _multiply_head(name: str) -> str:
+    return fill(template("multiply_head.v"), name=name, multiplier_bits=MULTIPLIER_BITS)
+
+
+def _delay_head(name: str) -> str:
+    return fill(template("delay_head.v"), name=name, max_delay=MAX_DELAY)
+
+
+CELLS: Mapping[str, Callable[[str], str]] = MappingProxyType({"multiply": multiply_text, "delay": delay_text})
+"""The plain modules: what is written into `NAME_multiply.v` and `NAME_delay.v`."""
+
+
+OPERAND = re.compile(r"@(\d+)(?:\[(\d+)(?::(\d+))?\])?")
+"""A place for the word of an operand in the expression of a stage, and the bits of it that are read."""
+
+
+def _unread(name: str, width: int, read: int) -> Iterator[str]:
+    """Yield the runs of bits of a word that are not read, of sums whose low bits are only rounded, say."""
+    place = 0
+    while place < width:
+        if read >> place & 1:
+            place += 1
+            continue
+        end = place
+        while end < width and not read >> end & 1:
+            end += 1
+        yield name if (place, end) == (0, width) else f"{name}[{end - 1}:{place}]"
+        place = end
 
 
 @dataclass(frozen=True)
@@ -19,6 +98,13 @@ class Ports:
 
     inputs: Mapping[str, int]
     outputs: Mapping[str, int]
+    unsigned: frozenset[str] = frozenset()  # names of words that are not two's complement
+
+    @property
+    def wires(self) -> dict[str, str]:
+        """The type of each word with its name, as Verilog declares it."""
+        sides = (*self.inputs.items(), *self.outputs.items())
+        return {name: f"wire {'signed ' * (name not in self.unsigned)}[{bits - 1}:0] {name}" for name, bits in sides}
 
     @property
     def input_bits(self) -> int:
@@ -33,28 +119,17 @@ class Ports:
 
 @dataclass
 class ModuleWriter:
-    """Writes one module.
-
-    Attributes
-    ----------
-    name
-        Of the module.
-    circuit, times, ports
-        What is written.
-    registers, register_bits
-        Counted while writing.
-    cells
-        Modules of `verilog_cells` that are used.
-    """
+    """Writes one module."""
 
     name: str
     circuit: Circuit
     times: Times
     ports: Ports
-    registers: int = 0
-    register_bits: int = 0
-    cells: set[str] = field(default_factory=set)
+    register_bits: int = 0  # counted while writing
+    cells: set[str] = field(default_factory=set)  # modules of `CELLS` that are used
     _declared: list[str] = field(default_factory=list)
+    _widths: dict[str, int] = field(default_factory=dict)  # of registers and wires, in the order they are declared
+    _read: dict[str, int] = field(default_factory=dict)  # the bits of them that are read
     _by_phase: dict[int, list[str]] = field(default_factory=dict)
     _free: list[str] = field(default_factory=list)
     _unused: list[str] = field(default_factory=list)
@@ -68,20 +143,21 @@ class ModuleWriter:
             self._stage(k, stage)
             self._wait(k, reads[k])
         self._units()
-        outputs = [self._at(k, self.times.latency) for k in self.circuit.outputs]
+        outputs = [self._bits(self._at(k, self.times.latency)) for k in self.circuit.outputs]
         read = {stage.place for stage in self.circuit.stages if stage.kind == "input"}
         self._unused += [name for place, name in enumerate(self.ports.inputs) if place not in read]
+        for name, width in self._widths.items():
+            self._unused += _unread(name, width, self._read.get(name, 0))
         body = list(self._body(outputs))
-        self._unused += unread_bits(body)
         if self._unused:  # linters know the name
             body.append(filled("    wire unused = &{1'b0, ", self._unused, "};"))
         return "\n".join([*self._head(), *body, "endmodule", ""])
 
     def _head(self) -> Iterator[str]:
         ports = ["input wire clk", "input wire rst", "input wire in_valid", "output wire in_ready"]
-        ports += [f"input wire signed [{bits - 1}:0] {name}" for name, bits in self.ports.inputs.items()]
+        ports += [f"input {self.ports.wires[name]}" for name in self.ports.inputs]
         ports += ["output wire out_valid"]
-        ports += [f"output wire signed [{bits - 1}:0] {name}" for name, bits in self.ports.outputs.items()]
+        ports += [f"output {self.ports.wires[name]}" for name in self.ports.outputs]
         yield f"module {self.name} ("
         yield ",\n".join(f"    {port}" for port in ports)
         yield ");"
@@ -126,9 +202,30 @@ class ModuleWriter:
         for name, signal in zip(self.ports.outputs, outputs, strict=True):
             yield f"    assign {name} = {signal};"
 
-    def _register(self, name: str, bits: int, signed: bool = False) -> None:
-        self._declared.append(f"reg {'signed ' * signed}[{bits - 1}:0] {name};")
-        self.registers += 1
+    def _declare(self, kind: str, name: str, bits: int, value: str = "") -> None:
+        self._declared.append(f"{kind} [{bits - 1}:0] {name}{' = ' * bool(value)}{value};")
+        self._widths[name] = bits
+
+    def _bits(self, name: str, high: int | None = None, low: int = 0) -> str:
+        """Return the text of a word, or of its bits from `high` to `low`, which are read."""
+        last = self._widths[name] - 1 if high is None else high
+        self._read[name] = self._read.get(name, 0) | (2 << last) - (1 << low)
+        return name if high is None else f"{name}[{high}:{low}]"
+
+    def _expression(self, text: str, names: Sequence[str]) -> str:
+        """Return an expression with names in the places of its operands, of which it reads some bits."""
+
+        def operand(place: re.Match[str]) -> str:
+            name, high, low = names[int(place[1])], place[2], place[3]
+            if high and not low:
+                self._bits(name, int(high), int(high))
+                return f"{name}[{high}]"
+            return self._bits(name, int(high), int(low)) if high else self._bits(name)
+
+        return OPERAND.sub(operand, text)
+
+    def _register(self, name: str, bits: int) -> None:
+        self._declare("reg", name, bits)
         self.register_bits += bits
 
     def _load(self, clock: int, statement: str) -> None:
@@ -144,29 +241,28 @@ class ModuleWriter:
             self._declared.append(f"// s{k}: {note}")
         start, ready = self.times.start[k], self.times.ready[k]
         if k in self.times.units:  # comes out of a multiplier that others use too
-            unit = self.times.units[k]
-            self._declared.append(f"wire [{stage.bits - 1}:0] s{k} = p{unit}[{stage.bits - 1}:0];")
+            self._declare("wire", f"s{k}", stage.bits, f"p{self.times.units[k]}[{stage.bits - 1}:0]")
             return
         last = ready - 1
         if stage.kind == "product":
             self._multiply(k, [self._operand(k, side) for side in (0, 1)])
-            self._declared.append(f"wire [{stage.bits - 1}:0] s{k} = p{k}[{stage.bits - 1}:0];")
+            self._declare("wire", f"s{k}", stage.bits, self._bits(f"p{k}", stage.bits - 1))
             return
         self._register(f"s{k}", stage.bits)
         if stage.kind == "input":
             self._load(last, f"s{k} <= {list(self.ports.inputs)[stage.place]};")
             return
         names = [self._at(source, start) for source in stage.operands]
-        text = _with_names(stage.text, names)
+        text = self._expression(stage.text, names)
         if stage.kind == "memory":
             self._memory(k, stage, text, last)
         elif stage.kind == "network":
-            self._declared.append(f"wire [{stage.bits - 1}:0] n{k};")
+            self._declare("wire", f"n{k}", stage.bits)
             self._instances.append(f"{self.name}_block{stage.place} b{k} (.clk(clk), .x({text}), .y(n{k}));")
-            self._load(last, f"s{k} <= n{k};")
+            self._load(last, f"s{k} <= {self._bits(f'n{k}')};")
         elif stage.drop:
-            self._declared.append(f"wire [{stage.bits + stage.drop - 1}:0] f{k} = {text};")
-            self._load(last, f"s{k} <= f{k}[{stage.bits + stage.drop - 1}:{stage.drop}];")
+            self._declare("wire", f"f{k}", stage.bits + stage.drop, text)
+            self._load(last, f"s{k} <= {self._bits(f'f{k}', stage.bits + stage.drop - 1, stage.drop)};")
         else:
             self._load(last, f"s{k} <= {text};")
 
@@ -180,25 +276,25 @@ class ModuleWriter:
         self._declared.append(f'initial $readmemh("{self.name}_rom{stage.place}.hex", t{k});')
         self._register(f"r{k}", memory.bits)
         self._free.append(f"r{k} <= t{k}[{address}];")
-        self._load(last, f"s{k} <= r{k};")
+        self._load(last, f"s{k} <= {self._bits(f'r{k}')};")
 
     def _operand(self, k: int, side: int, width: int = 0) -> tuple[str, int]:
         """Return an operand of a product as a signed word, and its bits: of `width` bits if that is given."""
-        source = self.circuit.stages[self.circuit.stages[k].operands[side]]
+        stage = self.circuit.stages[k].operands[side]
+        source = self.circuit.stages[stage]
         width = width or source.range.bits
-        name = self._at(self.circuit.stages[k].operands[side], self.times.start[k])
-        return word_text(name, source.bits, source.signed, width), width
+        text = word_text("@0", source.bits, source.signed, width)
+        return self._expression(text, [self._at(stage, self.times.start[k])]), width
 
     def _multiply(self, number: int, operands: Sequence[tuple[str, int]]) -> None:
         """Write a multiplier, whose product is p with its number."""
         (left, x), (right, y) = operands
         self.cells.add("multiply")
-        self._declared.append(f"wire [{x + y - 1}:0] p{number};")
+        self._declare("wire", f"p{number}", x + y)
         self._instances.append(
             f"{self.name}_multiply #(.X({x}), .Y({y})) u{number} (.clk(clk), .left({left}), .right({right}), "
             f".out(p{number}));"
         )
-        self.registers += 3
         self.register_bits += 2 * (x + y)
 
     def _units(self) -> None:
@@ -212,9 +308,11 @@ class ModuleWriter:
                 width = max(self._operand(k, side)[1] for k in products.values())
                 texts = {phase: self._operand(k, side, width)[0] for phase, k in products.items()}
                 chosen = _chosen(texts, (self.times.interval - 1).bit_length())
-                self._declared.append(f"wire [{width - 1}:0] {part}{unit} = {chosen};")
-                operands.append((f"{part}{unit}", width))
+                self._declare("wire", f"{part}{unit}", width, chosen)
+                operands.append((self._bits(f"{part}{unit}"), width))
             self._multiply(unit, operands)
+            for k in products.values():
+                self._bits(f"p{unit}", self.circuit.stages[k].bits - 1)
 
     def _reads(self) -> list[set[int]]:
         """Return by stage how many copies back its word is read: 0 where it comes out."""
@@ -245,7 +343,7 @@ class ModuleWriter:
                 place, before, name = place + step, name, f"d{k}_{place + step}"
                 if step == 1:
                     self._register(name, bits)
-                    self._load(clock, f"{name} <= {before};")
+                    self._load(clock, f"{name} <= {self._bits(before)};")
                 else:
                     self._line(name, before, bits, step, clock)
             names[place] = name
@@ -253,13 +351,12 @@ class ModuleWriter:
     def _line(self, name: str, word: str, bits: int, clocks: int, clock: int) -> None:
         """Write a line that delays a word."""
         enable = "1'b1" if self.times.interval == 1 else f"turn[{clock % self.times.interval}]"
-        self._declared.append(f"wire [{bits - 1}:0] {name};")
+        self._declare("wire", name, bits)
         self._instances.append(
             f"{self.name}_delay #(.BITS({bits}), .CLOCKS({clocks})) l{name[1:]} (.clk(clk), .en({enable}), "
-            f".word({word}), .out({name}));"
+            f".word({self._bits(word)}), .out({name}));"
         )
         self.cells.add("delay")
-        self.registers += clocks
         self.register_bits += bits * clocks
 
     def _at(self, k: int, clock: int) -> str:
@@ -277,10 +374,6 @@ def _chosen(texts: Mapping[int, str], bits: int) -> str:
     if not low or not high:
         return _chosen(low or high, bits - 1)
     return f"phase[{bits - 1}] ? ({_chosen(high, bits - 1)}) : ({_chosen(low, bits - 1)})"
-
-
-def _with_names(text: str, names: Sequence[str]) -> str:
-    return re.sub(r"@(\d+)", lambda found: names[int(found[1])], text)
 
 
 def filled(first: str, parts: Sequence[str], last: str, width: int = 110) -> str:

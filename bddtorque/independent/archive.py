@@ -1,7 +1,13 @@
-"""The archive, read by hand: every byte of it is what docs/format.md says, or the file is refused."""
+"""The archive and its header, read by hand: every byte is what docs/format.md says, or the file is refused.
+
+The header is canonical JSON; its digests hold the file together.
+"""
 
 from __future__ import annotations
 
+import hashlib
+import json
+import re
 import struct
 import zlib
 from typing import Any
@@ -12,10 +18,16 @@ import numpy.typing as npt
 from .findings import RefusedError, require
 
 LARGEST_FILE = 2**31 - 1
-MOST_ENTRIES = 65_534
+MAX_ENTRIES = 65_534
 NPY_HEADER = 128
 ARRAYS = {"level": "<i2", "low": "<i4", "high": "<i4", "roots": "<i4", "order": "<i2"}
 """The arrays of a diagram in the order of the archive, with their types."""
+LARGEST_HEADER = 64 * 2**20
+LONGEST_NUMBER = 20
+FRONT = ("format", "version", "package", "digest", "diagram_digest", "arrays")
+FORMAT, VERSION = "bddtorque model", 1
+SECTIONS = ("words", "plan", "certificate", "tables")
+"""Of every file, after those that say where its model comes from."""
 
 _LOCAL = struct.Struct("<4sHHHHHIIIHH")
 _DIRECTORY = struct.Struct("<4sBBHHHHHIIIHHHHHII")
@@ -40,7 +52,7 @@ def _entries(data: bytes) -> dict[str, bytes]:
     end = mark == b"PK\5\6" and (disk, first, comment) == (0, 0, 0)
     require(end, f"expected the end record of a zip archive in the last {_END.size} bytes")
     require(here == count, f"expected one number of entries in the end record, got {here:,} and {count:,}")
-    require(1 <= count <= MOST_ENTRIES, f"expected 1 to {MOST_ENTRIES:,} entries, got {count:,}")
+    require(1 <= count <= MAX_ENTRIES, f"expected 1 to {MAX_ENTRIES:,} entries, got {count:,}")
     require(start + size + _END.size == len(data), "expected a directory of entries up to the end record")
     entries: dict[str, bytes] = {}
     place, record = 0, start
@@ -89,3 +101,65 @@ def array_of(entries: dict[str, bytes], name: str, descr: str) -> npt.NDArray[An
     header = b"\x93NUMPY\x01\x00" + struct.pack("<H", NPY_HEADER - 10) + text.ljust(NPY_HEADER - 11).encode() + b"\n"
     require(not odd and data[:NPY_HEADER] == header, f"array {name}: expected npy 1.0 of {descr} in one dimension")
     return np.frombuffer(data, descr, offset=NPY_HEADER)
+
+
+def sections_of(header: dict[str, Any]) -> tuple[str, ...]:
+    """Return the names of the sections of a file: of a function, or of a robot."""
+    return (*(("function",) if "function" in header else ("robot", "spec")), *SECTIONS)
+
+
+def header_of(entries: dict[str, bytes]) -> dict[str, Any]:
+    """Return the header; the entries are those it lists, and it is written as specified to the byte."""
+    require(next(iter(entries)) == "header.json", "expected header.json as the first entry")
+    data = entries["header.json"]
+    require(len(data) <= LARGEST_HEADER, f"expected a header of at most {LARGEST_HEADER:,} bytes")
+    try:
+        header: Any = json.loads(data, parse_int=_whole, parse_constant=_constant)
+        written = json.dumps(header, indent=1, ensure_ascii=False, allow_nan=False).encode()
+    except (ValueError, RecursionError):
+        raise RefusedError("expected a header in JSON, of few levels") from None
+    require(written == data, "expected a header written as specified: spaces, digits or keys differ")
+    require(isinstance(header, dict) and header.get("format") == FORMAT, "expected a known format")
+    version = header.get("version")
+    require(type(version) is int and version == VERSION, f"expected format version {VERSION}")
+    require(tuple(header) == (*FRONT, *sections_of(header)), "expected the sections of the format, in order")
+    package = header["package"]
+    require(
+        isinstance(package, str) and re.fullmatch("[0-9A-Za-z.+-]{1,40}", package) is not None,
+        "expected a package version",
+    )
+    plan: Any = header["plan"] if isinstance(header["plan"], dict) else {}
+    blocks: Any = plan.get("blocks")
+    require(isinstance(blocks, list), "expected a plan with blocks")
+    names = [f"blocks/{k}/{name}.npy" for k in range(len(blocks)) for name in ARRAYS]
+    require(list(entries) == ["header.json", *names], "expected the arrays of every block, in order")
+    found = {name: sha256(entries[name]) for name in names}
+    require(header["arrays"] == found and list(header["arrays"]) == names, "expected arrays with their checksums")
+    return dict(header)
+
+
+def check_digests(header: dict[str, Any], entries: dict[str, bytes], formats: list[tuple[int, bool]]) -> None:
+    """Refuse digests that are not those of the contents; `formats` holds bits and sign of every block's output."""
+    covered = {name: header[name] for name in sections_of(header)}
+    text = json.dumps(covered, sort_keys=True, separators=(",", ":"))
+    require(header["digest"] == sha256(text.encode()), "expected the digest of the contents")
+    keys = ""
+    for k, (bits, signed) in enumerate(formats):
+        parts = (entries[f"blocks/{k}/{name}.npy"][NPY_HEADER:] for name in ARRAYS)
+        keys += sha256(f"diagram:{bits}:{int(signed)}:".encode() + b"".join(parts))
+    require(header["diagram_digest"] == sha256(keys.encode()), "expected the digest of the diagrams")
+
+
+def sha256(data: bytes) -> str:
+    """Return SHA-256 in hexadecimal."""
+    return hashlib.sha256(data).hexdigest()
+
+
+def _whole(digits: str) -> int:
+    if len(digits) > LONGEST_NUMBER:
+        raise ValueError("a number with too many digits")
+    return int(digits)
+
+
+def _constant(name: str) -> float:
+    raise ValueError(f"{name} is not a number")

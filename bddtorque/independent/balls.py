@@ -17,7 +17,7 @@ Floats = npt.NDArray[np.float64]
 
 ULP = 2.0**-52
 HALF = 2.0**-53 * (1 + 2.0**-40)
-"""What one operation can lose, relative to its result, and more than the radius loses itself."""
+"""Loss of one operation, relative to its result, and more than the radius loses itself."""
 TINY = 1e-300
 """More than an underflow can lose."""
 SINE_RADIUS = 2e-15
@@ -60,11 +60,6 @@ class Ball:
         value = self.value * other.value
         crossed = np.abs(self.value) * other.radius + (np.abs(other.value) + other.radius) * self.radius
         return Ball(value, crossed * (1 + 16 * ULP) + HALF * np.abs(value) + TINY)
-
-    @property
-    def largest(self) -> float:
-        """The largest magnitude that is possible anywhere."""
-        return float(np.max(np.abs(self.value) + self.radius)) * (1 + 4 * ULP)
 
 
 def ball_of(value: Fraction) -> Ball:

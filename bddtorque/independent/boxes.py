@@ -1,4 +1,4 @@
-"""Whether a field stays below a limit, by boxes of positions: for torques, whose grids would have to be too fine.
+"""Proofs that a field stays below a limit, by boxes of positions: for torques, whose grids would be too fine.
 
 A field is a sum of waves a·e^(i·f·θ), with |f| ≤ 2 along each axis, times products of at most two motions. On an arc of
 half width r around c, θ = c + t, put x = sin((r − t)/2) and y = sin((r + t)/2), neither of which is negative there.
@@ -22,10 +22,10 @@ from typing import Any
 import numpy as np
 
 from .balls import Floats
-from .effort import work
-from .spans import Box, Monomial
+from .findings import work
+from .ranges import Box, Monomial
 
-MOST_BOXES = 200_000
+MAX_BOXES = 200_000
 WIDEST = math.pi / 4
 """Half of the arcs that are looked at first."""
 FAINT = 1e-7
@@ -50,7 +50,7 @@ class _Part:
 
 
 def stays_below(waves: Mapping[Monomial, tuple[Any, float]], box: Box, limit: float) -> bool:
-    """Whether a field, its waves and how far these are off given, is shown to be nowhere above a limit."""
+    """Tell if a field is shown to be nowhere above a limit; its waves are given, and how far these are off."""
     monomials = list(waves)
     if not monomials or any(len(monomial) > 2 for monomial in monomials):
         return False
@@ -74,7 +74,7 @@ def stays_below(waves: Mapping[Monomial, tuple[Any, float]], box: Box, limit: fl
             waiting += _arcs(part, axes[len(part.widths)] > 1)
             continue
         looked += 1
-        if looked > MOST_BOXES:
+        if looked > MAX_BOXES:
             return False
         worst, value, split = _bounds(part, monomials, box, joined, room)
         if value > room:  # no box around this point will ever be below

@@ -20,11 +20,11 @@ from .float_bounds import Held, exact_product, exact_sum
 from .graph import Angle
 from .ieee import up
 
-MOST_NODES = 100_000
+MAX_NODES = 100_000
 NO_ANGLE = Angle()
 Key = TypeVar("Key")
 Variable = tuple[bool, int]
-"""What varies: whether it is an angle, and its number; sliding positions are numbered from −1 downward."""
+"""An angle or a motion: which of them, and its number; sliding positions are numbered from −1 downward."""
 
 
 @dataclass(frozen=True)
@@ -44,21 +44,6 @@ class Node:
     middle: Fraction = Fraction(0)
     angle: Angle = NO_ANGLE
     cosine: bool = False
-
-
-class _Same:
-    """An object as a key: equal to itself alone, and kept, so that no other takes its place."""
-
-    __slots__ = ("given",)
-
-    def __init__(self, given: object) -> None:
-        self.given = given
-
-    def __hash__(self) -> int:
-        return id(self.given)
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Same) and other.given is self.given
 
 
 class Term:
@@ -101,11 +86,12 @@ class Circuit:
         self._known: dict[Node, int] = {}
         self._places: dict[Hashable, int] = {}
         self._keys: list[Hashable] = []
+        self._alive: list[Fraction] = []  # constants as they were given, so that no other takes the place of one
 
     def node(self, node: Node) -> int:
         """Return the place of a node."""
         if node not in self._known:
-            require(len(self.nodes) < MOST_NODES, f"there are more than {MOST_NODES:,} operations")
+            require(len(self.nodes) < MAX_NODES, f"there are more than {MAX_NODES:,} operations")
             self._known[node] = len(self.nodes)
             self.nodes.append(node)
         return self._known[node]
@@ -121,6 +107,7 @@ class Circuit:
     def cone(self, terms: Mapping[Key, Term]) -> tuple[Circuit, dict[Key, Term]]:
         """Return a circuit of nothing but what some terms need, and these terms in it."""
         kept, places = Circuit(), {-1: -1}
+        kept._alive = self._alive
         for place in self._needed(terms.values()):
             node = self.nodes[place]
             left = node.left
@@ -147,7 +134,8 @@ class Circuit:
         """Return a constant."""
         if not value:
             return Term(self)
-        return Term(self, self.node(Node("constant", self._constant(_Same(value), abs(value)))), 1 if value > 0 else -1)
+        self._alive.append(value)
+        return Term(self, self.node(Node("constant", self._constant(id(value), abs(value)))), 1 if value > 0 else -1)
 
     def motion(self, number: int, factor: Fraction) -> Term:
         """Return a motion times a factor."""
@@ -158,15 +146,8 @@ class Circuit:
         middle = Fraction(high + low, 2)
         return Term(self, self.node(Node("motion", variable=-1 - axis, factor=high - middle, middle=middle)))
 
-    def sine(self, angle: Angle) -> Term:
-        """Return the sine of an angle."""
-        return self._wave(angle, cosine=False)
-
-    def cosine(self, angle: Angle) -> Term:
-        """Return the cosine of an angle."""
-        return self._wave(angle, cosine=True)
-
-    def _wave(self, angle: Angle, cosine: bool) -> Term:
+    def wave(self, angle: Angle, cosine: bool) -> Term:
+        """Return the sine or cosine of an angle."""
         if angle == NO_ANGLE:
             return self.number(Fraction(cosine))
         require(all(Fraction(m).denominator == 1 for _, m in angle.multipliers), "expected whole multiples of angles")

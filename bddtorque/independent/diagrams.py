@@ -7,9 +7,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from .archive import ARRAYS, array_of
+from .archive import ARRAYS, array_of, sha256
 from .findings import require
-from .header import sha256
 from .plan import Block
 
 Integers = npt.NDArray[Any]

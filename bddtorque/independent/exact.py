@@ -52,16 +52,10 @@ class ExactAlgebra:
         """Return a rational as an enclosure."""
         return exactly(value)
 
-    def sine(self, angle: Angle) -> Enclosure:
-        """Return the sine of an angle."""
-        return sine_of_turns(self._turns(angle), angle.rest)
-
-    def cosine(self, angle: Angle) -> Enclosure:
-        """Return the cosine of an angle."""
-        return sine_of_turns(self._turns(angle) + Fraction(1, 4), angle.rest)
-
-    def _turns(self, angle: Angle) -> Fraction:
-        return sum((m * self.turns[variable] for variable, m in angle.multipliers), angle.turns)
+    def wave(self, angle: Angle, cosine: bool) -> Enclosure:
+        """Return the sine or cosine of an angle."""
+        turns = sum((m * self.turns[variable] for variable, m in angle.multipliers), angle.turns)
+        return sine_of_turns(turns + Fraction(cosine, 4), angle.rest)
 
 
 @cache

@@ -19,44 +19,27 @@ import numpy as np
 import numpy.typing as npt
 
 from .balls import Ball, ball_of, sine_and_cosine
-from .effort import work
 from .exact import sine_of_turns
-from .findings import require
+from .findings import require, work
 from .graph import Angle
-from .spans import Monomial
+from .ranges import Monomial, Terms, add_term
 
-MOST_EXACT = 64
+MAX_EXACT = 64
 """Different angles of a grid whose sines are computed in whole numbers."""
 
 
-class Field:
+class Field(Terms):
     """A sum of monomials with coefficients on the grid."""
 
-    __slots__ = ("terms",)
-
-    def __init__(self, terms: dict[Monomial, Ball]) -> None:
-        self.terms = terms
-
-    def __neg__(self) -> Field:
-        return Field({monomial: -each for monomial, each in self.terms.items()})
-
-    def __add__(self, other: Field) -> Field:
-        total = dict(self.terms)
-        for monomial, each in other.terms.items():
-            total[monomial] = total[monomial] + each if monomial in total else each
-        return Field(total)
-
-    def __sub__(self, other: Field) -> Field:
-        return self + -other
+    __slots__ = ()
 
     def __mul__(self, other: Field) -> Field:
         total: dict[Monomial, Ball] = {}
         for first, a in self.terms.items():
             for second, b in other.terms.items():
-                monomial = tuple(sorted(first + second))
-                found = a * b
-                work(np.size(found.value))
-                total[monomial] = total[monomial] + found if monomial in total else found
+                product = a * b
+                work(np.size(product.value))
+                add_term(total, tuple(sorted(first + second)), product)
         return Field(total)
 
     def scaled(self, factor: Fraction) -> Field:
@@ -119,19 +102,12 @@ class Grid:
 
     def position(self, axis: int, low: int, high: int) -> Field:
         """Return the word of a sliding joint: it goes from low to high as cos θ does."""
-        wave = self.cosine(Angle(((axis, 1),))).scaled(Fraction(high - low, 2))
+        wave = self.wave(Angle(((axis, 1),)), cosine=True).scaled(Fraction(high - low, 2))
         return wave + self.number(Fraction(high + low, 2))
 
-    def sine(self, angle: Angle) -> Field:
-        """Return the sine of an angle at all points."""
-        return self._field(self._both(angle)[0])
-
-    def cosine(self, angle: Angle) -> Field:
-        """Return the cosine of an angle at all points."""
-        return self._field(self._both(angle)[1])
-
-    @staticmethod
-    def _field(ball: Ball) -> Field:
+    def wave(self, angle: Angle, cosine: bool) -> Field:
+        """Return the sine or cosine of an angle at all points."""
+        ball = self._both(angle)[cosine]
         if np.size(ball.value) == 1 and not np.any(ball.value) and not np.any(ball.radius):
             return Field({})
         return Field({(): ball})
@@ -155,7 +131,7 @@ class Grid:
 def _exact_waves(numerators: npt.NDArray[np.int64], denominator: int, rest: Fraction) -> tuple[Ball, Ball]:
     """Return sine and cosine of 2π·numerator/denominator + rest; of few different angles to the last digit."""
     different, places = np.unique(numerators, return_inverse=True)
-    if len(different) > MOST_EXACT:
+    if len(different) > MAX_EXACT:
         return sine_and_cosine(numerators, denominator, rest)
     waves = []
     for quarter in (Fraction(0), Fraction(1, 4)):
@@ -169,6 +145,8 @@ def _exact_waves(numerators: npt.NDArray[np.int64], denominator: int, rest: Frac
     return waves[0], waves[1]
 
 
+MAX_FACTORS = 9
+"""Of a product of motions: two velocities, a number of a payload, and the squares of three angles that slide."""
 Shape = dict[Monomial, tuple[int, ...]]
 """The monomials of a field, and the degree of each in every position, at most."""
 
@@ -181,7 +159,7 @@ class Degrees:
     def __init__(self, shape: Shape) -> None:
         self.shape = shape
         longest = max(map(len, shape), default=0)
-        require(longest <= 4 and len(shape) <= 4096, "there are too many products of motions")
+        require(longest <= MAX_FACTORS and len(shape) <= 4096, "there are too many products of motions")
 
     def __neg__(self) -> Degrees:
         return self
@@ -230,13 +208,9 @@ class DegreeAlgebra:
 
     def position(self, axis: int, low: int, high: int) -> Degrees:
         """Return the degrees of a sliding position."""
-        return self.cosine(Angle(((axis, 1),))) + self.number(Fraction(1))
+        return self.wave(Angle(((axis, 1),)), cosine=True) + self.number(Fraction(1))
 
-    def sine(self, angle: Angle) -> Degrees:
-        """Return the degrees of the sine of an angle."""
-        return self.cosine(angle)
-
-    def cosine(self, angle: Angle) -> Degrees:
-        """Return the degrees of the cosine of an angle."""
+    def wave(self, angle: Angle, cosine: bool) -> Degrees:
+        """Return the degrees of the sine or cosine of an angle."""
         own = dict(angle.multipliers)
         return Degrees({(): tuple(abs(own.get(axis, 0)) for axis in range(self.axes))})

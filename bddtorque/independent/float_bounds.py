@@ -10,12 +10,13 @@ import math
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from typing import Any
 
 from .bounds import Composition, OutputBound
 from .findings import require
-from .float_plan import FloatPlan, FloatWire, bits_of
+from .formats import ends_of_word
 from .ieee import Precision, sine_error, up
-from .plan import Wire
+from .plan import WORDS, Plan, Wire
 from .tables import Facts
 
 PARTS = ("constants", "tables", "arithmetic")
@@ -36,7 +37,7 @@ class Turned:
 
 @dataclass(frozen=True)
 class Held:
-    """What is known of a wire: a range of the number it stands for, and how far its float can be from that number."""
+    """A range of the number that a wire stands for, and how far its float can be from that number."""
 
     low: float
     high: float
@@ -63,29 +64,35 @@ class Held:
         return Held(self.low, self.high, _together(self.errors, errors), turned=turned)
 
 
-def compose_floats(plan: FloatPlan, facts: list[Facts]) -> Composition:
+def compose_floats(plan: Plan, facts: list[Facts]) -> Composition:
     """Carry ranges and errors to the outputs, twice: by part, and all errors as one, which is sharper."""
-    by_part = _Bounds(plan, facts, len(PARTS)).wires()
-    together = _Bounds(plan, facts, 1).wires()
+    precision: Any = plan.precision
+    by_part, together = (_Bounds(plan, precision, facts, parts).wires() for parts in (len(PARTS), 1))
     outputs = []
     for output in plan.outputs:
-        held = by_part[output.wire]
+        (place,) = output.wires
+        held = by_part[place]
         parts = {"dropped": 0.0, **dict(zip(PARTS, held.errors, strict=True)), "products": 0.0, "sums": 0.0}
         low, high = _added((held.low, held.high), (-held.error, held.error))
-        proved = _plus(together[output.wire].error, 0.5)
+        proved = _plus(together[place].error, 0.5)
         outputs.append(OutputBound({**parts, "final_rounding": 0.5}, low, high, proved))
     return Composition(outputs, {})
 
 
 class _Bounds:
-    def __init__(self, plan: FloatPlan, facts: list[Facts], parts: int) -> None:
-        self.plan, self.facts, self.parts = plan, facts, parts
-        self.precision: Precision = plan.precision
+    def __init__(self, plan: Plan, precision: Precision, facts: list[Facts], parts: int) -> None:
+        self.plan, self.precision, self.facts, self.parts = plan, precision, facts, parts
 
     def wires(self) -> list[Held]:
         held: list[Held] = []
         for place, wire in enumerate(self.plan.wires):
-            held.append(self._word(wire) if isinstance(wire, Wire) else self._float(wire, held, f"plan, wire {place}"))
+            bound = self._word(wire) if wire.kind in WORDS else self._float(wire, held)
+            most = Fraction(bound.most) + Fraction(bound.error)
+            if wire.kind in ("add", "multiply", "fused"):  # rounded
+                fits = most < self.precision.largest
+                require(fits, f"plan, wire {place}: expected values within the precision of the plan")
+                bound = bound.moved_by(self._errors("arithmetic", up(self.precision.half_unit(most))))
+            held.append(bound)
         return held
 
     def _errors(self, part: str, error: float) -> Errors:
@@ -94,13 +101,13 @@ class _Bounds:
 
     def _word(self, wire: Wire) -> Held:
         if wire.kind != "lookup":
-            half = float(1 << (wire.bits - 1))
-            return Held(-half, half - 1, self._errors("tables", 0.0))
+            ends = ends_of_word(wire.bits, wire.signed)
+            return Held(float(ends[0]), float(ends[1]), self._errors("tables", 0.0))
         fact = self.facts[wire.block]
         low, high = _added((float(fact.low), float(fact.high)), (-fact.error, fact.error))
         return Held(low, high, self._errors("tables", fact.error))
 
-    def _float(self, wire: FloatWire, held: list[Held], where: str) -> Held:
+    def _float(self, wire: Wire, held: list[Held]) -> Held:
         if wire.kind == "number":
             return held[wire.wires[0]]
         if wire.kind == "constant":
@@ -108,7 +115,7 @@ class _Bounds:
             return Held(-up(-wire.value), up(wire.value), self._errors("constants", up(apart)))
         if wire.kind == "sine":
             word = wire.wires[0]
-            error = sine_error(bits_of(self.plan.wires[word], ()), wire.rest, wire.cosine, self.precision)
+            error = sine_error(self.plan.bits_of(word), wire.rest, wire.cosine, self.precision)
             return Held(-1.0, 1.0, self._errors("tables", error), ((word, wire.rest), wire.cosine))
         left, right = held[wire.wires[0]], held[wire.wires[1]]
         if wire.kind == "add":
@@ -119,12 +126,7 @@ class _Bounds:
             if wire.signs[0] < 0:
                 exact = replace(exact, low=-exact.high, high=-exact.low)
             exact = exact_sum(exact, held[wire.wires[2]], wire.signs[1])
-        return self._rounded(exact, where)
-
-    def _rounded(self, exact: Held, where: str) -> Held:
-        most = Fraction(exact.most) + Fraction(exact.error)
-        require(most < self.precision.largest, f"{where}: expected values within the precision of the plan")
-        return exact.moved_by(self._errors("arithmetic", up(self.precision.half_unit(most))))
+        return exact
 
 
 def _plus(a: float, b: float) -> float:

@@ -6,16 +6,17 @@ few operations as there are.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Protocol
 
 from .findings import RefusedError, require
-from .reading import list_of, object_of, text, whole
+from .reading import between, fields_of, list_of, row_of, several, text, whole
 
 INPUT, CONSTANT, SUM, PRODUCT, SINE, COSINE = range(6)
 OPERANDS = (0, 0, 2, 2, 1, 1)
-MOST_BITS = 1 << 16
+MAX_BITS = 1 << 16
 """Of a rational: one that is squared again and again would fill any memory."""
 
 
@@ -37,11 +38,6 @@ class Graph:
     nodes: tuple[Node, ...]
     output: int
 
-    @property
-    def has_sines(self) -> bool:
-        """Whether there is any sine or cosine in it."""
-        return any(node.operation in (SINE, COSINE) for node in self.nodes)
-
 
 @dataclass(frozen=True)
 class Angle:
@@ -56,7 +52,7 @@ class Angle:
 
     @property
     def is_variable(self) -> bool:
-        """Whether it is one variable as it stands, of which a fraction means something."""
+        """Tell if it is one variable as it stands, of which a fraction means something."""
         return len(self.multipliers) == 1 and self == Angle(((self.multipliers[0][0], 1),))
 
     def plus(self, other: Angle) -> Angle:
@@ -72,6 +68,20 @@ class Angle:
         kept = tuple((variable, multiplier * factor) for variable, multiplier in self.multipliers if factor)
         return Angle(kept, self.turns * factor % 1, self.rest * factor)
 
+    def canonical(self, sine: bool) -> tuple[Angle, bool, int]:
+        """Return the sine or cosine as ± that of another angle: that one, whether it is a sine, and the sign.
+
+        The first multiplier of that angle is positive, and quarter turns are taken out of it.
+        """
+        angle, sign = self, 1
+        leading = angle.multipliers[0][1] if angle.multipliers else angle.rest
+        if leading < 0:
+            angle, sign = angle.times(-1), -1 if sine else 1
+        quarters = math.floor(angle.turns * 4)
+        for _ in range(quarters % 4):  # sin(x + 90°) = cos x, cos(x + 90°) = −sin x
+            sine, sign = not sine, sign if sine else -sign
+        return Angle(angle.multipliers, angle.turns - Fraction(quarters, 4), angle.rest), sine, sign
+
 
 class Algebra(Protocol):
     """A kind of number: rationals become one, and so do sines and cosines of angles; sums and products are its own."""
@@ -79,34 +89,25 @@ class Algebra(Protocol):
     def number(self, value: Fraction) -> Any:
         """Return a rational as such a number."""
 
-    def sine(self, angle: Angle) -> Any:
-        """Return the sine of an angle."""
-
-    def cosine(self, angle: Angle) -> Any:
-        """Return the cosine of an angle."""
+    def wave(self, angle: Angle, cosine: bool) -> Any:
+        """Return the sine or cosine of an angle."""
 
 
 def graph_of(plain: Any, names: tuple[str, ...], where: str) -> Graph:
     """Return a graph of one output over inputs of these names."""
-    given = object_of(plain, ("nodes", "outputs", "output_names"), f"{where}, graph")
+    readers = {"nodes": list_of, "outputs": list_of, "output_names": several(text, 1)}
+    given = fields_of(plain, readers, f"{where}, graph")
     nodes: list[Node] = []
-    for k, each in enumerate(list_of(given["nodes"], f"{where}, graph")):
-        here = f"{where}, node {k}"
-        operation, left, right, name, value = list_of(each, here, 5)
-        kind = whole(operation, 0, len(OPERANDS) - 1, here)
-        operands = [
-            whole(reference, 0, 2 * k - 1, here) if side < OPERANDS[kind] else whole(reference, -1, -1, here)
-            for side, reference in enumerate((left, right))
-        ]
-        require(kind != INPUT or name in names, f"{here}: expected an input of the block")
-        require(kind == INPUT or name == "", f"{here}: expected no name")
-        number = _float(value, here)
-        require(kind == CONSTANT or value == "0x0.0p+0", f"{here}: expected no value")
-        nodes.append(Node(kind, operands[0], operands[1], text(name, here), number))
-    (reference,) = list_of(given["outputs"], where, 1)
-    for name in list_of(given["output_names"], where, 1):
-        text(name, where)
-    return Graph(tuple(nodes), whole(reference, 0, 2 * len(nodes) - 1, where))
+    for k, row in enumerate(given["nodes"]):
+        here, earlier = f"{where}, node {k}", between(0, 2 * k - 1)
+        count = OPERANDS[whole(list_of(row, here, 5)[0], 0, len(OPERANDS) - 1, here)]
+        operands = [earlier if side < count else between(-1, -1) for side in range(2)]
+        node = Node(*row_of(between(0, COSINE), *operands, text, _float)(row, here))
+        require(node.operation != INPUT or node.name in names, f"{here}: expected an input of the block")
+        require(node.operation == INPUT or node.name == "", f"{here}: expected no name")
+        require(node.operation == CONSTANT or row[4] == "0x0.0p+0", f"{here}: expected no value")
+        nodes.append(node)
+    return Graph(tuple(nodes), *several(between(0, 2 * len(nodes) - 1), 1)(given["outputs"], where))
 
 
 def _float(value: Any, where: str) -> Fraction:
@@ -142,7 +143,7 @@ def evaluate(graph: Graph, inputs: dict[str, Any], algebra: Algebra) -> Any:
             angle = Angle(rest=angle) if isinstance(angle, Fraction) else angle
             if not isinstance(angle, Angle):
                 raise RefusedError("expected a graph with sines of angles only")
-            values.append(algebra.sine(angle) if node.operation == SINE else algebra.cosine(angle))
+            values.append(algebra.wave(angle, node.operation == COSINE))
     value = take(graph.output)
     require(not isinstance(value, Angle), "expected a graph whose value is no angle")
     return algebra.number(value) if isinstance(value, Fraction) else value
@@ -174,7 +175,7 @@ def _product(left: Any, right: Any, algebra: Algebra) -> Any:
 def short(value: Fraction) -> Fraction:
     """Return a rational that is short enough to go on with."""
     bits = value.numerator.bit_length() + value.denominator.bit_length()
-    require(bits <= MOST_BITS, f"expected numbers of at most {MOST_BITS:,} bits")
+    require(bits <= MAX_BITS, f"expected numbers of at most {MAX_BITS:,} bits")
     return value
 
 

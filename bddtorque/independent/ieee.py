@@ -15,7 +15,7 @@ from .balls import sine_and_cosine
 from .exact import ONE, pi_fixed, sine_of_turns
 from .findings import require
 
-MOST_COMPARED = 20
+MAX_COMPARED = 20
 """Bits of words whose sines are compared one by one in single precision, as docs/certificate.md says."""
 CHUNK = 1 << 16
 SERIES = 20
@@ -26,7 +26,7 @@ UNDECIDED = 64
 
 @dataclass(frozen=True)
 class Precision:
-    """A format: bits of the significand, exponents of the smallest and largest normal numbers, and its sine.
+    """A format: bits of the significand, exponent of the largest number, and its sine.
 
     `name` is what files call it, `grid` the bits of a turn that an angle with a rest is rounded to, `factors` are those
     of the polynomial.
@@ -34,10 +34,14 @@ class Precision:
 
     name: str
     bits: int
-    lowest: int
     highest: int
     grid: int
     factors: tuple[Fraction, ...]
+
+    @property
+    def lowest(self) -> int:
+        """The exponent of the smallest normal number."""
+        return 1 - self.highest
 
     @property
     def largest(self) -> Fraction:
@@ -73,27 +77,15 @@ def _factors(text: str) -> tuple[Fraction, ...]:
     return tuple(Fraction(float.fromhex(each)) for each in text.split())
 
 
+_SINGLE = "0x1.243f6ap-1 -0x1.4abbbcp-1 0x1.4667fep-4 -0x1.323d16p-8 0x1.3cc88cp-13"
+_DOUBLE = (
+    "0x1.243f6a8885a31p-1 -0x1.4abbce625be68p-1 0x1.466bc6775b3f6p-4 -0x1.32d2cce66312ap-8 "
+    "0x1.5078349dea51bp-13 -0x1.e307598fb6d24p-19 0x1.e8f682ada6767p-25 -0x1.6fec0c5e0c0e7p-31 "
+    "0x1.aa8ec325f7f09p-38"
+)
 PRECISIONS = {
-    "single": Precision(
-        "single",
-        24,
-        -126,
-        127,
-        30,
-        _factors("0x1.243f6ap-1 -0x1.4abbbcp-1 0x1.4667fep-4 -0x1.323d16p-8 0x1.3cc88cp-13"),
-    ),
-    "double": Precision(
-        "double",
-        53,
-        -1022,
-        1023,
-        60,
-        _factors(
-            "0x1.243f6a8885a31p-1 -0x1.4abbce625be68p-1 0x1.466bc6775b3f6p-4 -0x1.32d2cce66312ap-8 "
-            "0x1.5078349dea51bp-13 -0x1.e307598fb6d24p-19 0x1.e8f682ada6767p-25 -0x1.6fec0c5e0c0e7p-31 "
-            "0x1.aa8ec325f7f09p-38"
-        ),
-    ),
+    "single": Precision("single", 24, 127, 30, _factors(_SINGLE)),
+    "double": Precision("double", 53, 1023, 60, _factors(_DOUBLE)),
 }
 
 
@@ -166,7 +158,7 @@ def _fused(
 @cache
 def sine_error(bits: int, rest: Fraction, cosine: bool, precision: Precision) -> float:
     """Return how far the float of any word can be from the sine of its angle, rounded up."""
-    if precision.bits > PRECISIONS["single"].bits or bits > MOST_COMPARED:
+    if precision.bits > PRECISIONS["single"].bits or bits > MAX_COMPARED:
         return up(_polynomial_error(precision) + _off_grid(rest, precision))
     worst = least = 0.0
     doubtful: list[tuple[float, int]] = []

@@ -13,7 +13,7 @@ import numpy as np
 from .balls import TINY, ULP, Ball, Floats, ball_of
 from .exact import Enclosure, exactly, exponential_of
 from .findings import RefusedError, require
-from .reading import flag, list_of, object_of, real
+from .reading import Reader, fields_of, flag, optional, real, several, text
 
 TURN = 2.0 * math.pi
 AT_ONCE = 1 << 22
@@ -152,50 +152,48 @@ class Nearest:
 Law = Friction | Interpolant | Nearest
 
 
+_REALS, _FLAGS = several(real), several(flag)
+LAWS: dict[str, dict[str, Reader]] = {
+    "friction": {
+        "viscous": real, "coulomb": several(real, 2), "static": optional(several(real, 2)),
+        "stribeck_velocity": optional(real), "standstill": real,
+    },
+    "interpolant": {"knots": several(_REALS), "values": _REALS, "around": _FLAGS, "hold": flag},
+    "nearest": {"points": several(_REALS), "values": _REALS, "units": _REALS, "around": _FLAGS},
+}  # fmt: skip
+"""The keys of every kind of law, after `kind`."""
+
+
 def law_of(plain: Any, arguments: int, where: str) -> Law:
     """Return the law of a block or a joint; it must have so many arguments."""
     where = f"{where}, law"
-    kind = plain.get("kind") if isinstance(plain, dict) else None
-    law: Law
-    if kind == "friction":
-        given = object_of(plain, ("kind", "viscous", "coulomb", "static", "stribeck_velocity", "standstill"), where)
-        static, width = given["static"], given["stribeck_velocity"]
-        require((static is None) == (width is None), f"{where}: expected static friction and its width together")
-        pairs = [None if each is None else _reals(each, where, 2) for each in (given["coulomb"], static)]
-        require(pairs[0] is not None, f"{where}: expected Coulomb friction")
-        width = None if width is None else real(width, where)
-        numbers = [
-            real(given["viscous"], where),
-            real(given["standstill"], where),
-            *(pairs[0] or ()),
-            *(pairs[1] or ()),
-        ]
-        require(min(numbers) >= 0 and (width is None or width > 0), f"{where}: expected magnitudes")
-        law = Friction(numbers[0], pairs[0], pairs[1], width, numbers[1])  # type: ignore[arg-type]
-        count = 1
-    elif kind == "interpolant":
-        given = object_of(plain, ("kind", "knots", "values", "around", "hold"), where)
-        knots = tuple(_reals(each, where) for each in list_of(given["knots"], where))
-        flag(given["hold"], where)
-        law = Interpolant(knots, _reals(given["values"], where), _flags(given["around"], where))
-        for own, around in zip(knots, law.around, strict=False):
-            require(bool(own) and all(a < b for a, b in pairwise(own)), f"{where}: expected ascending knots")
-            require(not around or (own[0] >= -TURN / 2 and own[-1] < TURN / 2), f"{where}: expected angles as knots")
-        require(math.prod(map(len, knots)) == len(law.grid), f"{where}: expected a value a point")
-        require(len(knots) == len(law.around), f"{where}: expected a flag an argument")
-        count = len(knots)
-    elif kind == "nearest":
-        given = object_of(plain, ("kind", "points", "values", "units", "around"), where)
-        points = tuple(_reals(each, where) for each in list_of(given["points"], where))
-        law = Nearest(
-            points, _reals(given["values"], where), _reals(given["units"], where), _flags(given["around"], where)
-        )
-        count = len(law.units)
-        require(bool(points) and len(points) == len(law.samples), f"{where}: expected a value a point")
-        require(count > 0 and min(law.units) > 0 and len(law.around) == count, f"{where}: expected units above 0")
-        require(all(len(each) == count for each in points), f"{where}: expected points of {count} numbers")
-    else:
+    kind: Any = plain.get("kind") if isinstance(plain, dict) else None
+    if kind not in LAWS:
         raise RefusedError(f"{where}: expected a known law, got {kind!r:.40}")
+    _, *fields = fields_of(plain, {"kind": text, **LAWS[kind]}, where).values()
+    law: Law
+    count = 1
+    if kind == "friction":
+        viscous, coulomb, static, width, standstill = fields
+        require((static is None) == (width is None), f"{where}: expected static friction and its width together")
+        magnitudes = min(viscous, standstill, *coulomb, *(static or ())) >= 0 and (width is None or width > 0)
+        require(magnitudes, f"{where}: expected magnitudes")
+        law = Friction(viscous, coulomb, static, width, standstill)
+    elif kind == "interpolant":
+        law = Interpolant(*fields[:3])
+        for knots, around in zip(law.knots, law.around, strict=False):
+            require(bool(knots) and all(a < b for a, b in pairwise(knots)), f"{where}: expected ascending knots")
+            within_turn = not around or (knots[0] >= -TURN / 2 and knots[-1] < TURN / 2)
+            require(within_turn, f"{where}: expected angles as knots")
+        require(math.prod(map(len, law.knots)) == len(law.grid), f"{where}: expected one value per point")
+        count = len(law.knots)
+        require(count == len(law.around), f"{where}: expected one flag per argument")
+    else:
+        law = Nearest(*fields)
+        count = len(law.units)
+        require(0 < len(law.points) == len(law.samples), f"{where}: expected one value per point")
+        require(count > 0 and min(law.units) > 0 and len(law.around) == count, f"{where}: expected units above 0")
+        require(all(len(point) == count for point in law.points), f"{where}: expected points of {count} numbers")
     require(1 <= count <= 4 and count == arguments, f"{where}: expected {count} arguments, got {arguments}")
     return law
 
@@ -206,11 +204,3 @@ def _steepest(grid: Floats, knots: Floats, axis: int) -> float:
     shape = [1] * grid.ndim
     shape[axis] = -1
     return float(np.abs(np.diff(grid, axis=axis) / np.diff(knots).reshape(shape)).max()) * (1 + 8 * ULP)
-
-
-def _reals(plain: Any, where: str, length: int | None = None) -> tuple[float, ...]:
-    return tuple(real(each, where) for each in list_of(plain, where, length))
-
-
-def _flags(plain: Any, where: str) -> tuple[bool, ...]:
-    return tuple(flag(each, where) for each in list_of(plain, where))

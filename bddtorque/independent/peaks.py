@@ -1,35 +1,42 @@
-"""How far a field can go, for all positions and motions: by its amplitudes, and more closely by a fine grid.
+"""Ranges of fields, for all positions and motions: by their amplitudes, and more closely by a fine grid.
 
 Each coefficient is a sum of waves; no sum of waves is further from its mean than all their amplitudes together. That
 can be several times what the waves ever reach. On a fine grid of N points an axis, of degree d: where a trigonometric
 polynomial within ±r is largest it falls off no faster than r·cos(d·x) (M. Riesz), and a point of the grid is no further
 than π/N. So no value is beyond those on the grid by more than r·(1/cos(πd/N) − 1), axis by axis, r being what varies on
-the grid. For each choice of motions a field is such a polynomial; `spans` knows the worst choice at every point.
+the grid. For each choice of motions a field is such a polynomial; `ranges` knows the worst choice at every point.
+
+Where no fine grid of all positions is small enough, some positions are held at points of one: there a field is a sum of
+waves in the other positions, no further from its mean than all their amplitudes together. That is less than all
+amplitudes of the field, since waves of one sign here meet those of another there.
+
+A position that slides goes from its lowest to its highest word as t = cos θ does, so that a field of degree d in it is
+Σ a_k·cos kθ = Σ a_k·T_k(t), k from 0 to d, with Chebyshev's polynomials T_k. What varies along a grid of θ can then be
+bounded as a product of motions is, t being one more of them: exact where the position occurs to the first power.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
+from fractions import Fraction
 from functools import cache
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from .balls import Ball
+from .balls import Ball, sine_and_cosine
 from .boxes import stays_below
-from .effort import work
-from .few_axes import along, enclosed_on_few_axes
 from .fields import Field
-from .sliders import as_motions
-from .spans import Box, Monomial, Span, by_bernstein, by_monomials, moved
+from .findings import work
+from .ranges import Box, Monomial, Span, add_term, by_bernstein, by_monomials, moved
 
 Waves = npt.NDArray[Any]
 
 FINER = (4, 6, 8, 12, 16, 24, 48, 96, 192, 384)
 """Points of the fine grid along an axis, in multiples of the degree: each is tried until one is enough."""
-MOST_POINTS = 40_000_000
+MAX_POINTS = 40_000_000
 AT_ONCE = 2_000_000
 """Points of a fine grid that are kept in double precision, and for all monomials together."""
 TAIL = 0.02
@@ -37,11 +44,13 @@ TAIL = 0.02
 SINGLE = 1e-5
 """Relative to all amplitudes together: far more than single precision loses on the fine grid."""
 DOUBLE = 1e-14
-
-
-def largest(field: Field, box: Box, limit: float) -> float:
-    """Return a bound on the magnitude of a field for all positions and motions; no closer than `limit` asks for."""
-    return max(map(abs, enclosed(field, box, (-limit, limit))))
+"""Relative to all amplitudes together: what a Fourier transform loses for every halving, and more."""
+FINE = 12
+"""Points along a position, in multiples of the degree: between them a field grows by 3.5 % of what varies."""
+MAX_ON_FEW_AXES = 12_000_000
+"""Points times waves of one monomial."""
+ADDED = 1e-9
+"""Relative: far more than is lost where as many amplitudes are added up."""
 
 
 def noise(field: Field, box: Box) -> float:
@@ -56,13 +65,13 @@ def enclosed(field: Field, box: Box, wanted: Span) -> Span:
     ways = _ways(field, box)
     best = -math.inf, math.inf
     for terms, about in ways:
-        best = _common(best, _by_amplitudes(terms, about))
+        best = common(best, _by_amplitudes(terms, about))
         if within(best, wanted):
             return best
     if box.sliders:
         ways.insert(0, (as_motions(field.terms, box.sliders), box))
     for terms, about in ways:
-        best = _common(best, _by_grids(terms, about, wanted))
+        best = common(best, _by_grids(terms, about, wanted))
         if within(best, wanted):
             break
     return best
@@ -74,7 +83,7 @@ def enclosed_by_boxes(field: Field, box: Box, wanted: Span) -> Span:
         return 0.0, 0.0
     low, high = _by_amplitudes(field.terms, box)
     for terms, about in _ways(field, box):
-        low, high = _common((low, high), _by_amplitudes(terms, about))
+        low, high = common((low, high), _by_amplitudes(terms, about))
     waves = {monomial: _waves(ball) for monomial, ball in field.terms.items()}
     if high > wanted[1] and stays_below(waves, box, wanted[1]):
         high = wanted[1]
@@ -92,11 +101,12 @@ def _ways(field: Field, box: Box) -> list[tuple[Mapping[Monomial, Ball], Box]]:
 
 
 def within(found: Span, wanted: Span) -> bool:
-    """Whether a range is as close as it was hoped to be."""
+    """Tell if a range is as close as it was hoped to be."""
     return wanted[0] <= found[0] and found[1] <= wanted[1]
 
 
-def _common(first: Span, second: Span) -> Span:
+def common(first: Span, second: Span) -> Span:
+    """Return what two ranges have in common."""
     return max(first[0], second[0]), min(first[1], second[1])
 
 
@@ -148,9 +158,9 @@ def _by_grids(terms: Mapping[Monomial, Ball], box: Box, wanted: Span) -> Span:
     if math.prod(_points(short, FINER[0])) * len(short) > AT_ONCE:
         best = enclosed_on_few_axes(short, off + left_out, box, wanted)
     if not within(best, wanted):
-        best = _common(best, _by_waves(short, off + left_out, box, wanted))
+        best = common(best, _by_waves(short, off + left_out, box, wanted))
     if left_out and not within(best, wanted):
-        best = _common(best, _by_waves(waves, off, box, wanted))
+        best = common(best, _by_waves(waves, off, box, wanted))
     return best
 
 
@@ -160,12 +170,12 @@ def _by_waves(waves: dict[Monomial, Waves], off: float, box: Box, wanted: Span) 
     best = -math.inf, math.inf
     for factor in FINER:
         points = _points(waves, factor)
-        if math.prod(points) > MOST_POINTS:
+        if math.prod(points) > MAX_POINTS:
             break
         fall = 1 / math.prod(math.cos(math.pi * (count // 2) / n) for count, n in zip(shape, points, strict=True)) - 1
         (low, high), varying = _on_grid(waves, points, box, wanted)
         beyond = off + varying * fall * (1 + 1e-9)
-        best = _common(best, (low - beyond, high + beyond))
+        best = common(best, (low - beyond, high + beyond))
         if within(best, wanted) or not within((low - off, high + off), wanted) or math.prod(points) == 1:
             break
     return best
@@ -247,3 +257,116 @@ def _values(waves: Waves, points: list[int], done: int) -> npt.NDArray[Any]:
             waves = along(waves, axis, n)
     found: npt.NDArray[Any] = waves.real.astype(np.float64 if waves.dtype == np.complex128 else np.float32)
     return found
+
+
+def enclosed_on_few_axes(waves: Mapping[Monomial, Waves], off: float, box: Box, wanted: Span) -> Span:
+    """Return a range of a sum of waves that is known but for `off`, no closer than `wanted` asks for.
+
+    Positions are held one after another, each time the one that is seen to help most on a coarse grid.
+    """
+    rank = max(each.ndim for each in waves.values())
+    waves = {monomial: each if each.ndim else each.reshape((1,) * rank) for monomial, each in waves.items()}
+    counts = np.broadcast_shapes(*(each.shape for each in waves.values()))
+    left = [axis for axis, count in enumerate(counts) if count > 1]
+    held: list[int] = []
+    best = -math.inf, math.inf
+
+    def beyond(axis: int) -> float:
+        (low, high), _ = _range(waves, {each: counts[each] for each in (*held, axis)}, box)
+        return max(wanted[0] - low, high - wanted[1])
+
+    while left:
+        held.append(min(left, key=beyond))
+        left.remove(held[-1])
+        points = {axis: FINE * (counts[axis] // 2) for axis in held}
+        if math.prod(points.values()) * math.prod(counts[axis] for axis in left) > MAX_ON_FEW_AXES:
+            break
+        (low, high), varying = _range(waves, points, box)
+        fall = 1 / math.prod(math.cos(math.pi * (counts[axis] // 2) / n) for axis, n in points.items()) - 1
+        slack = off + varying * fall * (1 + ADDED)
+        best = max(best[0], low - slack), min(best[1], high + slack)
+        if wanted[0] <= best[0] and best[1] <= wanted[1]:
+            break
+    return best
+
+
+def _range(waves: Mapping[Monomial, Waves], points: Mapping[int, int], box: Box) -> tuple[Span, float]:
+    """Return the range with some positions at points and the others anywhere, and what varies there at most."""
+    means: dict[Monomial, Any] = {}
+    varying: dict[Monomial, Any] = {}
+    reach, amplitudes = np.zeros(()), 0.0
+    for monomial, own in waves.items():
+        most = max(map(abs, box.span(monomial)))
+        amplitudes += float(np.abs(own).sum()) * most
+        each = own
+        for axis, n in points.items():
+            each = along(each, axis, n)
+        work(each.size)
+        others = tuple(axis for axis in range(each.ndim) if axis not in points)
+        first = tuple(slice(None) if axis in points else slice(1) for axis in range(each.ndim))
+        means[monomial] = each[first].real
+        varying[monomial] = means[monomial] - float(own.reshape(-1)[0].real)
+        size = np.abs(each)
+        size[first] = 0.0
+        reach = reach + size.sum(axis=others, keepdims=True) * (most * (1 + ADDED))
+    reach = reach + amplitudes * DOUBLE * (4 + math.log2(math.prod(points.values())))
+    low, high = by_monomials(means, box)
+    below, above = by_monomials(varying, box)
+    apart = max(float(np.max(reach - below)), float(np.max(above + reach)))
+    return (float(np.min(low - reach)), float(np.max(high + reach))), apart
+
+
+def along(waves: Waves, axis: int, points: int) -> Waves:
+    """Return a sum of waves at points along an axis, still as waves along the others."""
+    count = waves.shape[axis] if waves.ndim else 1
+    if count == 1:
+        return waves
+    degree = count // 2
+    front = np.moveaxis(waves, axis, -1)
+    padded = np.zeros((*front.shape[:-1], points), dtype=waves.dtype)
+    padded[..., : degree + 1] = front[..., : degree + 1]
+    padded[..., -degree:] = front[..., -degree:]
+    return np.moveaxis(np.fft.ifft(padded, axis=-1) * points, -1, axis)
+
+
+def as_motions(terms: Mapping[Monomial, Ball], sliders: Mapping[int, int]) -> dict[Monomial, Ball]:
+    """Return a field with sliding positions as motions, numbered by axis: no coefficient varies along these."""
+    for axis, number in sliders.items():
+        total: dict[Monomial, Any] = {}
+        for monomial, ball in terms.items():
+            shape = np.broadcast_shapes(np.shape(ball.value), np.shape(ball.radius))
+            if not shape or shape[axis] == 1:
+                add_term(total, monomial, ball)
+                continue
+            values, radii = np.broadcast_to(ball.value, shape), np.broadcast_to(ball.radius, shape)
+            weights = _powers_of(shape[axis])
+            for power in range(shape[axis] // 2 + 1):
+                factor = weights.value[power], weights.radius[power]
+                turned = [np.expand_dims(each, tuple(range(1, len(shape) - axis))) for each in factor]
+                product = Ball(values, radii) * Ball(*turned)
+                added = _along(product, axis)
+                add_term(total, tuple(sorted((*monomial, *[number] * power))), added)
+        terms = total
+    return dict(terms)
+
+
+def _along(ball: Ball, axis: int) -> Ball:
+    """Return the sum along an axis, which is kept with length 1."""
+    total = Ball(np.float64(0.0))
+    for k in range(ball.value.shape[axis]):
+        total = total + Ball(*(np.take(each, [k], axis) for each in (ball.value, ball.radius)))
+    return total
+
+
+@cache
+def _powers_of(points: int) -> Ball:
+    """Return what makes coefficients of powers of cos θ (rows) of the values at equidistant θ (columns)."""
+    degree = points // 2
+    rows = [Ball(np.zeros(points)) for _ in range(degree + 1)]
+    for k in range(degree + 1):
+        cosine = sine_and_cosine(k * np.arange(points, dtype=np.int64), points, Fraction(0))[1]
+        wave = cosine * Ball((1.0 if k == 0 else 2.0) / points, 2.0**-52 / points)
+        chebyshev = np.polynomial.chebyshev.cheb2poly([0.0] * k + [1.0])
+        for power, coefficient in enumerate(chebyshev):
+            rows[power] = rows[power] + wave * Ball(float(np.rint(coefficient)))
+    return Ball(np.stack([row.value for row in rows]), np.stack([row.radius + np.zeros(points) for row in rows]))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
@@ -9,17 +10,33 @@ from typing import Any
 import numpy as np
 
 from .findings import RefusedError, require
+from .joint_kinds import KINDS, Motion
 from .laws import Law, law_of
-from .reading import flag, list_of, matrix, object_of, real, text, vector
-from .rotations import Matrix, is_rotation, off_rotation
+from .reading import (
+    Reader,
+    exact_matrix,
+    exact_vector,
+    fields_of,
+    flag,
+    list_of,
+    matrix,
+    object_of,
+    optional,
+    real,
+    several,
+    text,
+)  # fmt: skip
 
-Row = tuple[float, float, float]
+Matrix = tuple[tuple[Fraction, ...], ...]
 
 ZERO = Fraction(0)
 BASE = -1
+IDENTITY: Matrix = tuple(tuple(Fraction(i == k) for i in range(3)) for k in range(3))
 UNPHYSICAL = 1e-6
 """Of the trace of an inertia: how far it may be from that of a body, since files round."""
 LIMITS = ("lower", "upper", "velocity", "acceleration", "effort")
+SAID: dict[str, Reader] = {"friction": lambda plain, where: plain, "parent": text}
+"""Keys of a joint that it need not have; a law is read apart."""
 
 
 @dataclass(frozen=True)
@@ -33,15 +50,20 @@ class Link:
 
 @dataclass(frozen=True)
 class Joint:
-    """One joint; `friction` is a law of its velocity, or None; `parent` the name of the joint that carries it."""
+    """One joint; `friction` is a law of its velocity, or None, as the file says it; `parent` is what carries it.
+
+    `motions` are those it is made of, `turns` tells if it turns in the last of them.
+    """
 
     name: str
-    revolute: bool
+    turns: bool
     rotation: Matrix
     translation: tuple[Fraction, ...]
     rotor: Fraction
     friction: Law | None
+    friction_said: Any
     parent: str | None
+    motions: tuple[Motion, ...]
 
 
 @dataclass(frozen=True)
@@ -60,30 +82,36 @@ class Member:
     offset: Fraction = ZERO
 
     @property
+    def slides(self) -> bool:
+        """Tell if it slides, and does so as its drive moves."""
+        return not self.joint.turns and self.multiplier != 0
+
+    @property
     def fraction(self) -> Fraction | None:
         """The size of a multiplier that is no whole number, of a joint that turns."""
-        whole = not self.joint.revolute or self.multiplier.denominator == 1
+        whole = not self.joint.turns or self.multiplier.denominator == 1
         return None if whole else abs(self.multiplier)
 
 
 @dataclass(frozen=True)
 class Robot:
-    """The joints with a drive, in the order of the words, and all members, each after the one that carries it."""
+    """The joints with a drive, in the order of the words, and all members, each after the one that carries it.
+
+    A joint that is made of several motions is as many members, which follow it.
+    """
 
     name: str
     joints: tuple[Joint, ...]
     members: tuple[Member, ...]
     gravity: tuple[Fraction, ...]
-    serial: bool
     tip_rotation: Matrix
     tip_translation: tuple[Fraction, ...]
     tip: int | None
     """The member that carries the tip; None where a tree does not say."""
-    tip_named: bool
 
     @property
     def skew(self) -> float:
-        """How far all rotations together can be from true ones."""
+        """The distance of all rotations together from true ones, at most."""
         return sum(map(off_rotation, (*(member.joint.rotation for member in self.members), self.tip_rotation)))
 
     @property
@@ -102,8 +130,7 @@ def robot_of(plain: Any) -> Robot:
     keys: tuple[str, ...] = ("name", "joints", "links", "gravity", "tip", "payload", "source", "allow_unphysical")
     followed = isinstance(plain, dict) and "followers" in plain
     given = object_of(plain, (*keys, *(("followers",) if followed else ())), "robot")
-    joints = tuple(_joint(each, f"robot, joint {k}") for k, each in enumerate(list_of(given["joints"], "robot"), 1))
-    links = tuple(_link(each, f"robot, link {k}") for k, each in enumerate(list_of(given["links"], "robot"), 1))
+    joints, links = several(_joint)(given["joints"], "robot, joint"), several(_link)(given["links"], "robot, link")
     require(1 <= len(joints) == len(links), "robot: expected a link a joint")
     named = isinstance(given["tip"], dict) and "parent" in given["tip"]
     tip = object_of(given["tip"], ("rotation", "translation", *(("parent",) if named else ())), "robot, tip")
@@ -113,9 +140,8 @@ def robot_of(plain: Any) -> Robot:
     rows = list_of(given.get("followers", []), "robot, followers")
     require(not followed or bool(rows), "robot: expected followers where they are listed")
     members += [_follower(each, joints, f"robot, follower {k}") for k, each in enumerate(rows, 1)]
-    serial = not followed and all(joint.parent is None for joint in joints)
-    rotation = _exact_rows(matrix(tip["rotation"], "robot, tip"))
-    gravity, translation = (_exact(vector(each, "robot")) for each in (given["gravity"], tip["translation"]))
+    rotation, translation = exact_matrix(tip["rotation"], "robot, tip"), exact_vector(tip["translation"], "robot, tip")
+    gravity = exact_vector(given["gravity"], "robot, gravity")
     if not flag(given["allow_unphysical"], "robot, allow_unphysical"):
         bodies = [*given["links"], *(each["link"] for each in rows), *([given["payload"]] if payload else [])]
         for body in bodies:
@@ -129,8 +155,24 @@ def robot_of(plain: Any) -> Robot:
             raise RefusedError("robot: expected the tip of a tree with a payload to name its parent")
         load = _carried(payload, rotation, translation)
         ordered[place] = replace(ordered[place], bodies=(*ordered[place].bodies, load))
-    name = text(given["name"], "robot")
-    return Robot(name, joints, tuple(ordered), gravity, serial, rotation, translation, place, named)
+    name, (moving, places) = text(given["name"], "robot"), _in_motions(ordered)
+    return Robot(name, joints, moving, gravity, rotation, translation, None if place is None else places[place])
+
+
+def _in_motions(members: list[Member]) -> tuple[tuple[Member, ...], dict[int, int]]:
+    """Return members that only turn or only slide, and the place among them of what carries each link."""
+    made, places = list[Member](), {BASE: BASE}
+    for k, member in enumerate(members):
+        joint, carrier = member.joint, places[member.carrier]
+        *before, _ = joint.motions
+        for turns, factor in before:  # without a link of its own
+            part = replace(joint, turns=turns, rotor=ZERO)
+            ways = (Fraction(float(each) * float(factor)) for each in (member.multiplier, member.offset))
+            made.append(Member(part, (), carrier, member.drive, *ways))
+            joint, carrier = replace(joint, rotation=IDENTITY, translation=(ZERO,) * 3), len(made) - 1
+        places[k] = len(made)
+        made.append(replace(member, joint=joint, carrier=carrier))
+    return tuple(made), places
 
 
 def _tip_place(members: list[Member], tip: dict[str, Any]) -> int | None:
@@ -146,19 +188,22 @@ def _tip_place(members: list[Member], tip: dict[str, Any]) -> int | None:
 
 
 def _joint(plain: Any, where: str, follows: bool = False) -> Joint:
-    keys = ("name", "kind", "rotation", "translation", "rotor_inertia", *LIMITS)
-    said = tuple(key for key in ("friction", "parent") if isinstance(plain, dict) and key in plain)
+    keys = plain if isinstance(plain, dict) else {}
+    said = tuple(key for key in ("friction", "parent") if key in keys)
     require(not follows or said == ("parent",), f"{where}: expected a parent and no friction")
-    given = object_of(plain, (*keys, *said), where)
-    require(given["kind"] in ("revolute", "prismatic"), f"{where}: expected revolute or prismatic")
-    for key in LIMITS:
-        require(given[key] is None or real(given[key], where) is not None, where)
-    law = law_of(given["friction"], 1, where) if "friction" in said else None
-    rotation = _exact_rows(matrix(given["rotation"], where))
-    translation = _exact(vector(given["translation"], where))
-    rotor = Fraction(real(given["rotor_inertia"], where))
-    parent = text(given["parent"], where) if "parent" in said else None
-    return Joint(text(given["name"], where), given["kind"] == "revolute", rotation, translation, rotor, law, parent)
+    kind = KINDS.get(text(keys.get("kind"), f"{where}, kind"))
+    if kind is None:
+        raise RefusedError(f"{where}: expected {' or '.join(KINDS)}")
+    readers: dict[str, Reader] = {
+        "name": text, "kind": text, "rotation": exact_matrix, "translation": exact_vector, "rotor_inertia": real,
+        **dict.fromkeys(LIMITS, optional(real)), **{key: SAID[key] for key in said}, **dict.fromkeys(kind.keys, real),
+    }  # fmt: skip
+    fields = fields_of(plain, readers, where)
+    motions = kind.motions(*(fields[key] for key in kind.keys))
+    law = law_of(fields["friction"], 1, where) if "friction" in said else None
+    rotor = Fraction(fields["rotor_inertia"])
+    placed = fields["rotation"], fields["translation"], rotor
+    return Joint(fields["name"], motions[-1][0], *placed, law, fields.get("friction"), fields.get("parent"), motions)
 
 
 def _follower(plain: Any, joints: tuple[Joint, ...], where: str) -> Member:
@@ -168,7 +213,7 @@ def _follower(plain: Any, joints: tuple[Joint, ...], where: str) -> Member:
     drive = names.index(given["leader"])
     multiplier, offset = (Fraction(real(given[key], where)) for key in ("multiplier", "offset"))
     require(multiplier != 0, f"{where}: expected a multiplier that is not 0")
-    require(joint.revolute == joints[drive].revolute, f"{where}: expected a leader of its kind")
+    require(joints[drive].turns or not joint.turns, f"{where}: expected it to slide, as its leader does")
     return Member(joint, (_link(given["link"], where),), BASE, drive, multiplier, offset)
 
 
@@ -196,25 +241,17 @@ def _in_order(members: list[Member], drives: int) -> tuple[Member, ...]:
 
 
 def _link(plain: Any, where: str) -> Link:
-    given = object_of(plain, ("name", "mass", "centre_of_mass", "inertia"), where)
-    text(given["name"], where)
-    K = _exact_rows(matrix(given["inertia"], where))
-    inertia = tuple(tuple((K[i][j] + K[j][i]) / 2 for j in range(3)) for i in range(3))  # symmetric, to the last digit
-    return Link(Fraction(real(given["mass"], where)), _exact(vector(given["centre_of_mass"], where)), inertia)
+    readers = {"name": text, "mass": real, "centre_of_mass": exact_vector, "inertia": exact_matrix}
+    _, mass, centre, inertia = fields_of(plain, readers, where).values()
+    stated = np.array(inertia)
+    return Link(Fraction(mass), centre, _rows((stated + stated.T) / 2))  # symmetric, to the last digit
 
 
-def _carried(load: Link, R: Matrix, translation: tuple[Fraction, ...]) -> Link:
+def _carried(load: Link, rotation: Matrix, translation: tuple[Fraction, ...]) -> Link:
     """Return a body at the tip in the frame of the last link."""
-    centre = tuple(
-        p + sum((r * c for r, c in zip(row, load.centre, strict=True)), ZERO)
-        for row, p in zip(R, translation, strict=True)
-    )
-    places = range(3)
-    turned = tuple(
-        tuple(sum((R[i][k] * load.inertia[k][m] * R[j][m] for k in places for m in places), ZERO) for j in places)
-        for i in places
-    )
-    return Link(load.mass, centre, turned)
+    R = np.array(rotation)
+    centre = np.array(translation) + R @ np.array(load.centre)
+    return Link(load.mass, tuple(centre), _rows(R @ np.array(load.inertia) @ R.T))
 
 
 def _check_physical(body: dict[str, Any], where: str) -> None:
@@ -227,9 +264,24 @@ def _check_physical(body: dict[str, Any], where: str) -> None:
     require(small >= -allowed and large <= small + middle + allowed, f"{where}: expected the inertia of a body")
 
 
-def _exact(row: Row) -> tuple[Fraction, ...]:
-    return tuple(map(Fraction, row))
+def _rows(matrix: Any) -> Matrix:
+    """Return an array of rationals as rows."""
+    return tuple(map(tuple, matrix))
 
 
-def _exact_rows(rows: tuple[Row, ...]) -> Matrix:
-    return tuple(_exact(row) for row in rows)
+def gram(rotation: Matrix) -> Matrix:
+    """Return R·Rᵀ − 1."""
+    R = np.array(rotation)
+    return _rows(R @ R.T - np.array(IDENTITY))
+
+
+def is_rotation(rotation: Matrix) -> bool:
+    """Tell if a matrix turns, to float precision, and does not mirror."""
+    orthogonal = max(abs(entry) for row in gram(rotation) for entry in row) < Fraction(1, 10**6)
+    return orthogonal and bool(np.linalg.det(np.array(rotation, dtype=np.float64)) > 0)  # then it is 1 or -1, nearly
+
+
+def off_rotation(rotation: Matrix) -> float:
+    """Return how far a matrix can be from a true rotation; 0 where it is one."""
+    squares = sum((each * each for row in gram(rotation) for each in row), Fraction(0))
+    return math.sqrt(float(squares)) * (1 + 1e-12)

@@ -1,70 +1,176 @@
-"""What a plan is compared with: the torques of a robot, or another quantity of it (docs/format.md, Quantities)."""
+"""Quantities of a robot over words, in any kind of number: plans are compared with them (docs/format.md).
+
+`CheckedQuantity` and `CheckedInput` are what the checker knows of a quantity, or of an input at run time, as records.
+The files `quantity_*.py` define `RECORDS` of the first kind, `run_time_*.py` of the second.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any
+from functools import cached_property
+from importlib import import_module
+from pathlib import Path
+from pkgutil import iter_modules
+from typing import Any, ClassVar
 
-from .dynamics import Load, State, Vector, added, torques
-from .formats import Format
+from .dynamics import State, World, torques, world_of
+from .formats import Format, Words
 from .graph import Angle
-from .robots import ZERO, Member, Robot
-from .rotations import gram, off_rotation
+from .ranges import Span
+from .robots import ZERO, Member, Robot, gram, off_rotation
 
+ANY: Span = (-math.inf, math.inf)
 SECOND = 2
 """Degree of a torque in each position, rotations being exact."""
-RUBBING = ("torque", "bias", "law")
-"""Quantities that friction is a part of."""
-TIP = ("kinematics", "jacobian")
-LABELS = ("mass", "mx", "my", "mz", "Ixx", "Ixy", "Ixz", "Iyy", "Iyz", "Izz")
-"""The numbers of a payload that is given at run time."""
+
+
+@dataclass(frozen=True)
+class Output:
+    """An array that comes out; units of its words, none where they are the torques of the joints."""
+
+    name: str
+    shape: tuple[int, ...]
+    labels: tuple[str, ...]
+    units: tuple[str, ...] = ()
+    unsigned: tuple[str, ...] = ()  # labels of words that may be unsigned
+
+
+class CheckedQuantity:
+    """One quantity of a robot: a record, to be derived from."""
+
+    name: ClassVar[str]
+    inputs: ClassVar[tuple[str, ...]]  # arrays of the motion that go in
+    accepts: ClassVar[tuple[str, ...]] = ()  # inputs at run time that it may have
+    keys: ClassVar[tuple[str, ...]] = ()  # keys of the spec that belong to it alone
+    unnamed: ClassVar[bool] = False  # whether a spec that names no quantity asks for it
+    torques: ClassVar[bool] = True  # whether torques of the joints come out, whose words the spec states
+    friction: ClassVar[bool] = False
+    at_rest: ClassVar[bool] = False  # whether nothing moves: of a payload only its weight matters
+    needs_tip: ClassVar[bool] = False
+    in_rationals: ClassVar[bool] = False  # whether it is a product of poses: compared wave by wave, without a grid
+    by_boxes: ClassVar[bool] = False  # whether its range may have been proved by boxes of positions
+    compared_with: ClassVar[str] = "Newton-Euler"
+
+    def outputs(self, robot: Robot) -> list[Output]:
+        """Return the arrays that come out."""
+        return [Output("tau", (len(robot.joints),), tuple(joint.name for joint in robot.joints))]
+
+    def check(self, spec: Mapping[str, Any], robot: Robot) -> None:
+        """Refuse what a spec says under `keys` if it makes no sense."""
+
+    def differences(self, subject: Subject) -> dict[str, tuple[str, str]]:
+        """Return the differences of two angle words that stand for numbers: each wraps, and is any word."""
+        return {}
+
+    def truth(self, scene: Scene) -> list[Any]:
+        """Return the true values of all outputs, friction left out."""
+        raise NotImplementedError
+
+    def degrees(self, subject: Subject) -> list[int] | None:
+        """Return the degree in every position at most; None where it is what the operations of `truth` give.
+
+        By Lagrange and Uicker torques are of the second degree where rotations are orthogonal, exactly: those of all
+        joints, and of a tip with a payload. Followers add to that. The feedback of a sliding position does not: its
+        acceleration is multiplied with tr(∂T·J·∂Tᵀ), one of the derivatives being that by this very position.
+        """
+        rotations = [member.joint.rotation for member in subject.robot.members]
+        rotations += [subject.robot.tip_rotation] if any(each.at_tip for each in subject.run_time) else []
+        if any(any(row) for each in rotations for row in gram(each)):
+            return None
+        most = [0] * len(subject.positions)
+        for member in subject.robot.members:
+            axis, times = subject.axis_of(member)
+            if subject.arrays["q"][member.drive].angle and not member.joint.turns:
+                continue  # by an angle as a number, of any degree
+            most[axis] += SECOND * (abs(times) if member.joint.turns else 1)
+        return most
+
+    def known_span(self, subject: Subject, place: int) -> Span:
+        """Return what an output stays within for reasons of its own, in SI units."""
+        return ANY
+
+
+class CheckedInput:
+    """An input at run time beside the motion: a record, to be derived from. Array and key have its name."""
+
+    name: ClassVar[str]
+    at_tip: ClassVar[bool] = False  # whether the tip frame matters to it
+
+    def asked(self, spec: Mapping[str, Any]) -> bool:
+        """Tell if a spec asks for it."""
+        return isinstance(spec.get(self.name), dict) and "runtime" in spec[self.name]
+
+    def check_own(self, given: Any, robot: Mapping[str, Any]) -> None:
+        """Refuse what a spec says under the key if it is not the robot's own, where it is not given at run time."""
+        raise NotImplementedError
+
+    def words(self, spec: Mapping[str, Any], robot: Mapping[str, Any], at_rest: bool) -> dict[str, Format]:
+        """Return its words by their labels; `at_rest`: those that matter where nothing moves."""
+        raise NotImplementedError
+
+    def joined(self, world: World, numbers: Mapping[str, Any], algebra: Any) -> World:
+        """Return the world with these numbers in it, by the labels of their words."""
+        raise NotImplementedError
+
+
+def records_of(kind: str) -> dict[str, Any]:
+    """Return by name the records of all files of this folder whose names begin with a kind, in alphabetical order."""
+    names = sorted(each.name for each in iter_modules([str(Path(__file__).parent)]) if each.name.startswith(kind))
+    records = [record for name in names for record in import_module(f".{name}", __package__).RECORDS]
+    return {record.name: record for record in records}
+
+
+def quantities() -> dict[str, CheckedQuantity]:
+    """Return all quantities, by name."""
+    return records_of("quantity_")
+
+
+def run_time_inputs() -> dict[str, CheckedInput]:
+    """Return all inputs at run time, by name."""
+    return records_of("run_time_")
 
 
 @dataclass(frozen=True)
 class Subject:
-    """A quantity of a robot over words.
-
-    Attributes
-    ----------
-    arrays
-        The input words by array: q, qd, ...
-    labels
-        What the words of `payload` are.
-    gains
-        Kp and kv of every joint, of a law.
-    """
+    """A quantity of a robot over words, as a spec asks for it."""
 
     robot: Robot
-    quantity: str
-    arrays: dict[str, list[Format]]
-    outputs: list[Format]
-    labels: tuple[str, ...] = ()
-    gains: tuple[tuple[Fraction, Fraction], ...] = ()
+    record: CheckedQuantity
+    run_time: tuple[CheckedInput, ...]
+    words: Words
+    spec: Mapping[str, Any]
+
+    @cached_property
+    def arrays(self) -> dict[str, tuple[Format, ...]]:
+        """The input words by array: q, qd, ..."""
+        return {array.name: array.words for array in self.words.inputs}
 
     @property
-    def words(self) -> dict[str, Format]:
-        """All input words by the names that plans have for them."""
-        return {f"{array}{k}": word for array, row in self.arrays.items() for k, word in enumerate(row, 1)}
+    def slides(self) -> list[int]:
+        """The drives by whose angle something slides."""
+        angles = [word.angle for word in self.arrays["q"]]
+        return sorted({each.drive for each in self.robot.members if angles[each.drive] and each.slides})
 
     @property
-    def differences(self) -> dict[str, tuple[str, str]]:
-        """The differences of two angle words that stand for numbers: each wraps, and is any word."""
-        turning = [k for k, word in enumerate(self.arrays["q"], 1) if word.angle and self.quantity == "law"]
-        return {f"q_error{k}": (f"q_desired{k}", f"q{k}") for k in turning}
+    def numbers(self) -> dict[str, tuple[tuple[str, int], ...]]:
+        """Angle words, and differences of two, that stand for numbers: each wraps, and is any word.
 
-    @property
+        The angle that something slides by is taken to be any, whatever its sine is, which is only less.
+        """
+        differences = self.record.differences(self).items()
+        slides = {f"q_angle{drive + 1}": ((f"q{drive + 1}", 1),) for drive in self.slides}
+        return {**slides, **{name: ((ahead, 1), (behind, -1)) for name, (ahead, behind) in differences}}
+
+    @cached_property
     def motions(self) -> dict[str, Format]:
-        """What is any number within its range, whatever the positions are; by name, in order."""
-        kept = {
-            name: word
-            for array, row in self.arrays.items()
-            for name, word in ((f"{array}{k}", word) for k, word in enumerate(row, 1))
-            if array != "q" and not word.angle
-        }
-        return kept | {name: self.words[q] for name, (_, q) in self.differences.items()}
+        """Words that are any number within their range, whatever the positions are; by name, in order."""
+        positions = {f"q{k}" for k in range(1, len(self.arrays["q"]) + 1)}
+        named = self.words.named
+        kept = {name: word for name, word in named.items() if name not in positions and not word.angle}
+        return kept | {name: named[parts[-1][0]] for name, parts in self.numbers.items()}
 
     @property
     def positions(self) -> list[Format]:
@@ -82,56 +188,28 @@ class Subject:
 
     @property
     def axes(self) -> dict[str, int]:
-        """The axis of every angle; those of desired ones come after all positions, and stand in differences alone."""
-        n = len(self.positions)
-        desired = {f"q_desired{k + 1}": n + k for k in range(len(self.arrays["q"]))}
-        return {f"q{k + 1}": k for k in range(len(self.arrays["q"]))} | desired
+        """The axis of every angle; those that are no position come after, and stand in differences alone."""
+        positions = {f"q{k + 1}": k for k in range(len(self.arrays["q"]))}
+        others = [name for name, word in self.words.named.items() if word.angle and name not in positions]
+        return positions | {name: k for k, name in enumerate(others, len(self.positions))}
 
-    @property
-    def degrees(self) -> list[int] | None:
-        """The degree in every position at most; None where it is what the operations give.
-
-        By Lagrange and Uicker torques are of the second degree where rotations are orthogonal, exactly: those of all
-        joints, and of a tip with a payload. Followers add to that. The feedback of a sliding position does not: its
-        acceleration is multiplied with tr(∂T·J·∂Tᵀ), one of the derivatives being that by this very position.
-        """
-        rotations = [member.joint.rotation for member in self.robot.members]
-        rotations += [self.robot.tip_rotation] if self.labels else []
-        if self.quantity in TIP or any(any(row) for each in rotations for row in gram(each)):
-            return None
-        most = [0] * len(self.positions)
-        for member in self.robot.members:
-            axis, times = self._axis(member)
-            most[axis] += SECOND * (abs(times) if member.joint.revolute else 1)
-        return most
-
-    def _axis(self, member: Member) -> tuple[int, int]:
+    def axis_of(self, member: Member) -> tuple[int, int]:
         """Return the axis that a member turns with, and how many times: once its own, by a fraction of an angle."""
         if member.fraction is None:
             return member.drive, int(member.multiplier)
         return self.fractions[member.drive, member.fraction], 1 if member.multiplier > 0 else -1
 
-    def largest_entry(self, place: int) -> float:
-        """Return what an output cannot exceed because rotations keep lengths; infinite if it is a position or velocity.
-
-        Rows 4 to 6 of a Jacobian hold, for each drive, the sum of its turning axes on the way to the tip, each times
-        its multiplier: the triangle inequality.
-        """
-        path = [self.robot.members[i] for i in self.robot.tip_path]
-        rotations = [*(member.joint.rotation for member in path), self.robot.tip_rotation]
-        length = math.prod(1 + off_rotation(each) for each in rotations) * (1 + 1e-12)
-        if self.quantity == "kinematics":
-            return length if place >= 3 else math.inf
-        row, drive = divmod(place, len(self.robot.joints))
-        turning = (member for member in path if member.joint.revolute and member.drive == drive)
-        times = sum((abs(member.multiplier) for member in turning), ZERO)
-        return float(times) * length if row >= 3 else math.inf
+    @property
+    def axis_length(self) -> float:
+        """Length of an axis of any frame up to the tip in base axes, at most: 1, if rotations were exact."""
+        path = [self.robot.members[i].joint.rotation for i in self.robot.tip_path]
+        return math.prod(1 + off_rotation(each) for each in (*path, self.robot.tip_rotation)) * (1 + 1e-12)
 
     def inputs(self, algebra: Any) -> dict[str, Any]:
         """Return the words that are no angles: motions are 2^(bits − 1) times a number; positions go to and fro."""
         found = {}
         for k, (name, word) in enumerate(self.motions.items()):
-            found[name] = algebra.motion(k, Fraction(-word.lowest))
+            found[name] = algebra.motion(k, Fraction(word.size))
         for j, word in enumerate(self.arrays["q"]):
             if not word.angle:
                 found[f"q{j + 1}"] = algebra.position(j, word.lowest, word.highest)
@@ -139,117 +217,64 @@ class Subject:
 
     def truth(self, algebra: Any) -> list[Any]:
         """Return the true values of all outputs, friction left out."""
+        return self.record.truth(Scene(self, algebra))
+
+
+class Scene:
+    """A subject in one kind of number: what quantities are computed from.
+
+    Attributes
+    ----------
+    inputs
+        The words that are no angles, by name.
+    values
+        What they stand for, by array; angles are left open.
+    world
+        Gravity, and what is carried.
+    """
+
+    def __init__(self, subject: Subject, algebra: Any) -> None:
+        self.subject, self.robot, self.algebra = subject, subject.robot, algebra
+        self.inputs = subject.inputs(algebra)
         zero = algebra.number(ZERO)
-        still = [zero] * len(self.robot.joints)
-        values = self._values(algebra)
-        if self.quantity in TIP:
-            return _tip(self, self._state(values["q"], still, still, algebra), algebra)
-        load = self._load(values.get("payload", []), algebra)
-        if self.quantity == "mass_matrix":
-            weightless = replace(self.robot, gravity=(ZERO,) * 3)
-            columns = []
-            for j in range(len(still)):
-                unit = [algebra.number(Fraction(k == j)) for k in range(len(still))]
-                columns.append(torques(weightless, self._state(values["q"], still, unit, algebra), algebra, load))
-            return [columns[j][i] for i in range(len(still)) for j in range(i, len(still))]
-        qd, qdd = values.get("qd", still), values.get("qdd", still)
-        if self.quantity == "law":
-            qdd = self._accelerations(values, algebra)
-        return torques(self.robot, self._state(values["q"], qd, qdd, algebra), algebra, load)
-
-    def _values(self, algebra: Any) -> dict[str, list[Any]]:
-        """Return what the words stand for, array by array; angles are left open."""
-        inputs, found = self.inputs(algebra), {}
-        for array, row in self.arrays.items():
-            found[array] = [
-                algebra.number(ZERO)
-                if word.angle
-                else inputs[f"{array}{k}"].scaled(word.scale) + algebra.number(word.middle)
-                for k, word in enumerate(row, 1)
+        self.still = [zero] * len(self.robot.joints)
+        self.values: dict[str, list[Any]] = {
+            array.name: [
+                zero if word.angle else self.inputs[name].scaled(word.scale) + algebra.number(word.middle)
+                for name, word in zip(array.word_names, array.words, strict=True)
             ]
-        return found
+            for array in subject.words.inputs
+        }
+        self.world: World = world_of(self.robot, algebra)
+        arrays = {array.name: array for array in subject.words.inputs}
+        for each in subject.run_time:
+            numbers = dict(zip(arrays[each.name].labels, self.values[each.name], strict=True))
+            self.world = each.joined(self.world, numbers, algebra)
 
-    def _accelerations(self, values: dict[str, list[Any]], algebra: Any) -> list[Any]:
-        inputs, found = self.inputs(algebra), []
-        for j, ((kp, kv), word) in enumerate(zip(self.gains, self.arrays["q"], strict=True)):
-            if word.angle:
-                error = inputs[f"q_error{j + 1}"].scaled(word.sign * Fraction(word.lsb))
-            else:
-                error = values["q_desired"][j] - values["q"][j]
-            speed = values["qd_desired"][j] - values["qd"][j]
-            found.append(values["qdd_desired"][j] + speed.scaled(kv) + error.scaled(kp))
-        return found
+    @property
+    def at_rest(self) -> State:
+        """Where the members of the tree stand."""
+        return self.state(self.still, self.still)
 
-    def _state(self, q: list[Any], qd: list[Any], qdd: list[Any], algebra: Any) -> State:
+    def torques(self, qd: list[Any], qdd: list[Any], weightless: bool = False) -> list[Any]:
+        """Return the torques of a motion."""
+        world = replace(self.world, gravity=[self.algebra.number(ZERO)] * 3) if weightless else self.world
+        return torques(self.robot, self.state(qd, qdd), self.algebra, world)
+
+    def state(self, qd: list[Any], qdd: list[Any]) -> State:
         """Return where the members of the tree stand, and how they move."""
-        angles, places = [], []
+        angles, places, algebra = [], [], self.algebra
         for member in self.robot.members:
-            word, factor = self.arrays["q"][member.drive], member.multiplier
+            word, factor = self.subject.arrays["q"][member.drive], member.multiplier
             rest = factor * Fraction(word.offset) + member.offset
-            axis, times = self._axis(member)
+            axis, times = self.subject.axis_of(member)
             turning = Angle(((axis, times * word.sign),), Fraction(0), rest)
-            angles.append(turning if word.angle else Angle())
-            places.append(q[member.drive].scaled(factor) + algebra.number(member.offset))
+            angles.append(turning if member.joint.turns else Angle())
+            place = self.values["q"][member.drive]
+            if word.angle and member.slides:
+                number = self.inputs[f"q_angle{member.drive + 1}"].scaled(word.sign * Fraction(word.lsb))
+                place = number + algebra.number(Fraction(word.offset))
+            places.append(place.scaled(factor) + algebra.number(member.offset))
         moved = [[row[each.drive].scaled(each.multiplier) for each in self.robot.members] for row in (qd, qdd)]
-        return State(places, [algebra.sine(each) for each in angles], [algebra.cosine(each) for each in angles], *moved)
-
-    def _load(self, numbers: list[Any], algebra: Any) -> Load | None:
-        if not numbers:
-            return None
-        known = dict(zip(self.labels, numbers, strict=True))
-        mass, *rest = (known.get(label, algebra.number(ZERO)) for label in LABELS)
-        xx, xy, xz, yy, yz, zz = rest[3:]
-        return Load(mass, rest[:3], [[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
-
-
-def _tip(subject: Subject, state: State, algebra: Any) -> list[Any]:
-    """Return the pose of the tip, or its Jacobian: what velocities of joints make of it."""
-    robot, path = subject.robot, subject.robot.tip_path
-    columns: list[Vector] = [[algebra.number(Fraction(i == k)) for i in range(3)] for k in range(3)]
-    place: Vector = [algebra.number(ZERO)] * 3
-    axes: dict[int, list[Vector]] = {}
-    # outward: the axes of each frame in those of the base, column by column
-    for i in path:
-        joint = robot.members[i].joint
-        place = added(place, _combined(columns, [algebra.number(each) for each in joint.translation]))
-        columns = [_combined(columns, [algebra.number(row[k]) for row in joint.rotation]) for k in range(3)]
-        if joint.revolute:
-            x, y, z = columns
-            c, s = state.cosine[i], state.sine[i]
-            columns = [
-                [c * a + s * b for a, b in zip(x, y, strict=True)],
-                [c * b - s * a for a, b in zip(x, y, strict=True)],
-                z,
-            ]
-        else:
-            place = added(place, [each * state.q[i] for each in columns[2]])
-        axes[i] = columns
-    tip = added(place, _combined(columns, [algebra.number(each) for each in robot.tip_translation]))
-    if subject.quantity == "kinematics":
-        turned = [_combined(columns, [algebra.number(row[k]) for row in robot.tip_rotation]) for k in range(3)]
-        return [*tip, *(turned[k][i] for i in range(3) for k in range(3))]
-    # what a turn of a joint makes of the tip, in the axes of the joint; from the tip inward
-    zero: Vector = [algebra.number(ZERO)] * 3
-    twists: list[Vector] = [[*zero, *zero] for _ in robot.joints]
-    arm: Vector = [algebra.number(each) for each in robot.tip_translation]
-    for i in reversed(path):
-        member, (x, y, z) = robot.members[i], axes[i]
-        joint, drive = member.joint, member.drive
-        if joint.revolute:
-            moved = [b * arm[0] - a * arm[1] for a, b in zip(x, y, strict=True)]
-            own = [*moved, *z]
-            c, s = state.cosine[i], state.sine[i]
-            arm = [c * arm[0] - s * arm[1], s * arm[0] + c * arm[1], arm[2]]
-        else:
-            own = [*z, *zero]
-            arm = [arm[0], arm[1], arm[2] + state.q[i]]
-        twists[drive] = added(twists[drive], [each.scaled(member.multiplier) for each in own])
-        rows = [[algebra.number(each) for each in row] for row in joint.rotation]
-        arm = added(_combined([*zip(*rows, strict=True)], arm), [algebra.number(each) for each in joint.translation])
-    return [twist[row] for row in range(6) for twist in twists]
-
-
-def _combined(columns: Sequence[Sequence[Any]], numbers: Vector) -> Vector:
-    """Return the sum of columns times numbers."""
-    parts = [[each * number for each in column] for column, number in zip(columns, numbers, strict=True)]
-    return added(added(parts[0], parts[1]), parts[2])
+        sines, cosines = ([algebra.wave(angle, cosine) for angle in angles] for cosine in (False, True))
+        return State(places, sines, cosines, *moved)

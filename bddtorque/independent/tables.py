@@ -7,7 +7,7 @@ numbers (`exact`). Products and squares are whole numbers anyway.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import product
@@ -17,9 +17,8 @@ import numpy as np
 import numpy.typing as npt
 
 from .balls import TINY, ULP, Ball, ball_of, sine_and_cosine
-from .effort import work
 from .exact import Enclosure, ExactAlgebra, exactly, nearest_word
-from .findings import RefusedError, require
+from .findings import RefusedError, require, work
 from .graph import Angle, evaluate
 from .plan import Argument, Block
 
@@ -27,7 +26,7 @@ Integers = npt.NDArray[np.int64]
 
 CHUNK = 1 << 21
 """Entries times operations that are computed together: memory stays small."""
-MOST_UNDECIDED = 2_000_000
+MAX_UNDECIDED = 2_000_000
 """Entries of a table that may have to be decided in whole numbers: beyond, it would take hours."""
 FINE = 50
 """Bits of a turn to which fractions of angles are cut off before their sines are computed in floats."""
@@ -36,7 +35,7 @@ UP = 1 + 1e-13
 
 @dataclass(frozen=True)
 class Facts:
-    """What was found of a table: the largest distance of a word from what it stands for, in units; the ends; ties.
+    """Facts of a table: the largest distance of a word from what it stands for, in units; the ends; ties.
 
     `clamped` tells whether a law was cut off at the ends of the block.
     """
@@ -66,7 +65,7 @@ def check_table(block: Block, words: npt.NDArray[np.int32], where: str) -> Facts
         _compare(found, words, start, where)
         start += len(found)
         error, undecided, clamped = max(error, largest), undecided + ties, clamped or cut
-        require(undecided <= MOST_UNDECIDED, f"{where}: there are more entries on ties than can be decided")
+        require(undecided <= MAX_UNDECIDED, f"{where}: there are more entries on ties than can be decided")
     return Facts(error, low, high, undecided, clamped)
 
 
@@ -94,7 +93,7 @@ def _whole_numbers(block: Block) -> Integers:
 
 def _chunks(arguments: tuple[Argument, ...], most: int) -> Iterator[list[Integers]]:
     """Yield the words of every argument for runs of at most so many entries, in the order of the index."""
-    axes = [index_words(each.bits) for each in arguments]
+    axes = [index_words(each.bits, each.signed) for each in arguments]
     split, inner = len(axes) - 1, 1
     while split and inner * len(axes[split]) <= most:
         inner *= len(axes[split])
@@ -113,32 +112,15 @@ class _TableAlgebra:
         self.arguments = arguments
         self.axes = [words.reshape([-1 if k == j else 1 for j in range(len(axes))]) for k, words in enumerate(axes)]
 
-    def inputs(self) -> dict[str, Any]:
-        """Return what the words stand for: numbers, and angles as symbols."""
-        return {f"x{k}": self._input(k) for k in range(len(self.arguments))}
-
-    def _input(self, k: int) -> Any:
-        argument = self.arguments[k]
-        if argument.angle:
-            return Angle(((k, argument.scale),) if argument.scale else (), Fraction(0), argument.centre)
-        return Ball(self.axes[k].astype(np.float64)) * ball_of(argument.scale) + ball_of(argument.centre)
-
     @staticmethod
     def number(value: Fraction) -> Ball:
         """Return a rational as a ball."""
         return ball_of(value)
 
-    def sine(self, angle: Angle) -> Ball:
-        """Return the sine of an angle at all words."""
-        return self._both(angle)[0]
-
-    def cosine(self, angle: Angle) -> Ball:
-        """Return the cosine of an angle at all words."""
-        return self._both(angle)[1]
-
-    def _both(self, angle: Angle) -> tuple[Ball, Ball]:
+    def wave(self, angle: Angle, cosine: bool) -> Ball:
+        """Return the sine or cosine of an angle at all words."""
         if any(Fraction(multiplier).denominator > 1 for _, multiplier in angle.multipliers):
-            return self._both_of_fraction(angle)
+            return self._wave_of_fraction(angle, cosine)
         denominator = math.lcm(angle.turns.denominator, *(1 << self.arguments[k].bits for k, _ in angle.multipliers))
         require(denominator <= 1 << 40, "expected angles of fewer bits")
         total: Any = np.int64(int(angle.turns * denominator))
@@ -146,18 +128,17 @@ class _TableAlgebra:
             scale = denominator >> self.arguments[k].bits if denominator & (denominator - 1) == 0 else 0
             require(scale > 0 and abs(multiplier) < 1 << 16, "expected whole multiples of binary angles")
             total = total + self.axes[k] * (int(multiplier) * scale)
-        return sine_and_cosine(total, denominator, angle.rest)
+        return sine_and_cosine(total, denominator, angle.rest)[cosine]
 
-    def _both_of_fraction(self, angle: Angle) -> tuple[Ball, Ball]:
-        """Return sine and cosine of a fraction of an angle: its turns cut off to 2^-FINE, which the radius covers."""
+    def _wave_of_fraction(self, angle: Angle, cosine: bool) -> Ball:
+        """Return the wave of a fraction of an angle: its turns cut off to 2^-FINE, which the radius covers."""
         require(len(angle.multipliers) == 1 and not angle.turns, "expected a fraction of one angle alone")
         ((k, multiplier),) = angle.multipliers
         whole = multiplier.denominator << self.arguments[k].bits
         turns = self.axes[k].astype(object) * multiplier.numerator % whole
         cut = ((turns << FINE) // whole).astype(np.int64)
-        sine, cosine = sine_and_cosine(cut, 1 << FINE, angle.rest)
-        slack = 2 * math.pi * 2.0**-FINE * UP
-        return Ball(sine.value, sine.radius + slack), Ball(cosine.value, cosine.radius + slack)
+        wave = sine_and_cosine(cut, 1 << FINE, angle.rest)[cosine]
+        return Ball(wave.value, wave.radius + 2 * math.pi * 2.0**-FINE * UP)
 
 
 def _rounded(block: Block, axes: list[Integers]) -> tuple[Integers, float, int, bool]:
@@ -197,7 +178,8 @@ def _graph_values(block: Block, axes: list[Integers]) -> Ball:
     if block.graph is None:
         raise RefusedError("expected a function with a graph")
     algebra = _TableAlgebra(block.arguments, axes)
-    found = evaluate(block.graph, algebra.inputs(), algebra)
+    numbers = [Ball(words.astype(np.float64)) for words in algebra.axes]
+    found = evaluate(block.graph, _values(block.arguments, numbers, ball_of), algebra)
     return found if isinstance(found, Ball) else ball_of(found)
 
 
@@ -225,16 +207,23 @@ def _law_argument(argument: Argument, words: Integers) -> Ball:
     return Ball(held * (2 * math.pi / (2 * half)) + centre, 8 * ULP * (math.pi + abs(centre)))
 
 
+def _values(arguments: tuple[Argument, ...], words: list[Any], number: Callable[[Fraction], Any]) -> dict[str, Any]:
+    """Return what words stand for: numbers, of a kind that rationals become, and angles as symbols."""
+    return {
+        f"x{k}": Angle(((k, argument.scale),) if argument.scale else (), Fraction(0), argument.centre)
+        if argument.angle
+        else word * number(argument.scale) + number(argument.centre)
+        for k, (argument, word) in enumerate(zip(arguments, words, strict=True))
+    }
+
+
 def _decided(block: Block, words: list[int]) -> Enclosure:
     """Return one entry in units, in whole numbers."""
-    values: dict[str, Any] = {}
-    turns: dict[int, Fraction] = {}
-    for k, (argument, word) in enumerate(zip(block.arguments, words, strict=True)):
-        if argument.angle:
-            turns[k] = Fraction(word, 1 << argument.bits)
-            values[f"x{k}"] = Angle(((k, argument.scale),) if argument.scale else (), Fraction(0), argument.centre)
-        else:
-            values[f"x{k}"] = exactly(argument.scale * word + argument.centre)
+    arguments = block.arguments
+    turns = {
+        k: Fraction(word, 1 << argument.bits) for k, (argument, word) in enumerate(zip(arguments, words, strict=True))
+    }
+    values = _values(arguments, [exactly(Fraction(word)) for word in words], exactly)
     unit = exactly(1 / block.lsb)
     if block.graph is not None:
         value: Enclosure = evaluate(block.graph, values, ExactAlgebra(turns))

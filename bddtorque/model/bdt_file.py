@@ -14,32 +14,24 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from bddtorque.base.archive import from_npy, npy, pack, unpack
 from bddtorque.base.errors import BddTorqueError, refusals_in
+from bddtorque.base.measures import format_size
 from bddtorque.base.plain import listed, of_type, table
-from bddtorque.base.sizes import format_size
-from bddtorque.diagrams.bdd import Diagram
-from bddtorque.model.source import (
-    FunctionSource,
-    QuantitySource,
-    RobotSource,
-    Source,
-    function_source_from_plain,
-    quantity_source_from_plain,
-    robot_source_from_plain,
-    with_source,
-)
+from bddtorque.model.certified import certificate_of
+from bddtorque.model.provenance import FUNCTION_SECTIONS, ROBOT_SECTIONS, Provenance, provenance_from_plain
+from bddtorque.plan.bdd import Diagram
 from bddtorque.plan.blocks import Block, GivenBlock, output_format
-from bddtorque.plan.float_plan import TARGET, AnyPlan, float_plan_from_plain
-from bddtorque.plan.plan_data import plan_from_plain
+from bddtorque.plan.plan import Plan, plan_from_plain
 from bddtorque.plan.table import Table, word_dtype
-from bddtorque.proof.certificate import Certificate, certificate_from_plain
+from bddtorque.proof.certificate import Certificate, outputs_from_plain
+from bddtorque.proof.proved_bound import ROBOT, ProvedBound
+from bddtorque.words.interface import Interface
 
-FORMAT_VERSION = 5
-"""What `_version` gives at most."""
+FORMAT_VERSION = 1
 HEADER = "header.json"
 LARGEST_HEADER = 64 * 2**20
 MEMORY = 4 * 2**30
@@ -48,29 +40,21 @@ LONGEST_NUMBER = 20
 """Digits of a whole number in the header; 19 are enough for every word and factor."""
 ARRAYS = {"level": "<i2", "low": "<i4", "high": "<i4", "roots": "<i4", "order": "<i2"}
 """The arrays of a diagram, in the order they are written, with the types they have in the file."""
-MAGIC: dict[str, type[Source]] = {
-    "bddtorque model": RobotSource,
-    "bddtorque quantity": QuantitySource,
-    "bddtorque function": FunctionSource,
-}
-"""What a file may hold, by its key ``format``: torques of a robot, another quantity of it, or a function of words."""
+MAGIC = "bddtorque model"
 KEYS = ("format", "version", "package", "digest", "diagram_digest", "arrays")
-SECTIONS = ("plan", "certificate", "tables")
-"""Sections of every file, after those of its source."""
+SECTIONS = ("words", "plan", "certificate", "tables")
+"""Sections of every file, after those that say where its model comes from."""
+
+Contents = tuple[Interface, Provenance, Plan, tuple[Table, ...], tuple[Diagram, ...], Certificate]
 
 
-READERS: dict[type[Source], Callable[[dict[str, Any], str], Source]] = {
-    RobotSource: robot_source_from_plain,
-    QuantitySource: quantity_source_from_plain,
-    FunctionSource: function_source_from_plain,
-}
-Contents = tuple[Source, AnyPlan, tuple[Table, ...], tuple[Diagram, ...], Certificate]
-
-
-def sections(source: Source, plan: AnyPlan, certificate: Certificate, tables: Sequence[Table]) -> dict[str, Any]:
+def sections(
+    formats: Interface, provenance: Provenance, plan: Plan, certificate: Certificate, tables: Sequence[Table]
+) -> dict[str, Any]:
     """Return all that the digest covers as plain data, by the names of a file's sections."""
     return {
-        **source.to_plain(),
+        **provenance.to_plain(),
+        "words": formats.to_plain(),
         "plan": plan.to_plain(),
         "certificate": certificate.to_plain(),
         "tables": [table.content_key for table in tables],
@@ -78,7 +62,7 @@ def sections(source: Source, plan: AnyPlan, certificate: Certificate, tables: Se
 
 
 def encode(
-    source: Source, digests: tuple[str, str], defining: dict[str, Any], diagrams: Sequence[Diagram], package: str
+    name: str, digests: tuple[str, str], defining: dict[str, Any], diagrams: Sequence[Diagram], package: str
 ) -> bytes:
     """Return a file, byte for byte the same each time: digests of model and diagrams, sections, and diagrams."""
     arrays = {
@@ -87,8 +71,8 @@ def encode(
         for name, dtype in ARRAYS.items()
     }
     header = {
-        "format": next(magic for magic, kind in MAGIC.items() if isinstance(source, kind)),
-        "version": _version(source, defining["plan"]["target"]),
+        "format": MAGIC,
+        "version": FORMAT_VERSION,
         "package": package,
         "digest": digests[0],
         "diagram_digest": digests[1],
@@ -98,33 +82,13 @@ def encode(
     try:
         text = json.dumps(header, indent=1, ensure_ascii=False, allow_nan=False).encode()
     except UnicodeEncodeError:
-        raise BddTorqueError(f"model of {source.name!r:.60}: a name has half of a surrogate pair") from None
+        raise BddTorqueError(f"model of {name!r:.60}: a name has half of a surrogate pair") from None
     if len(text) > LARGEST_HEADER:
         raise BddTorqueError(
-            f"model of {source.name!r:.60}: the header of a .bdt file has at most {format_size(LARGEST_HEADER)}, and "
+            f"model of {name!r:.60}: the header of a .bdt file has at most {format_size(LARGEST_HEADER)}, and "
             f"this one would have {len(text):,} bytes"
         )
     return pack({HEADER: text, **arrays})
-
-
-def _version(source: Source, target: str) -> int:
-    """Return the first version of the format that knows what a file holds.
-
-    5: the tip of a tree, or of a chain where it is not at the end, and followers by a fraction of an angle;
-    4: quantities; 3: trees and followers; 2: plans in floats.
-    """
-    if isinstance(source, FunctionSource):
-        return 2 if target == TARGET else 1
-    robot, spec = source.robot, source.spec
-    at_tip = spec.payload is not None or robot.payload is not None or spec.quantity in ("kinematics", "jacobian")
-    fractions = any(each.joint.revolute and each.multiplier % 1 for each in robot.followers)
-    if robot.tip.parent is not None or fractions or (at_tip and not robot.serial):
-        return FORMAT_VERSION
-    if isinstance(source, QuantitySource):
-        return 4
-    if not robot.serial:
-        return 3
-    return 2 if target == TARGET else 1
 
 
 def decode(data: bytes, where: str, memory: int) -> tuple[Contents, dict[str, Any]]:
@@ -135,22 +99,15 @@ def decode(data: bytes, where: str, memory: int) -> tuple[Contents, dict[str, An
     """
     entries = unpack(data, where)
     header = _header(entries, where)
-    source: Source = READERS[MAGIC[header["format"]]](header, where)
-    plan = _plan(header, where)
-    certificate = certificate_from_plain(header["certificate"], source.kind, f"{where}, certificate")
-    _check_words(source, plan, certificate, where)
+    provenance, formats = provenance_from_plain(header, where)
+    plan = plan_from_plain(header["plan"], f"{where}, plan")
+    proved = outputs_from_plain(header["certificate"], f"{where}, certificate")
+    _check_words(formats, provenance, plan, proved, where)
     tables, diagrams = _blocks(plan, header, entries, where, memory)
     for k, (block, found) in enumerate(zip(plan.blocks, tables, strict=True)):
         if isinstance(block, GivenBlock) and block.table != found.content_key:
             raise BddTorqueError(f"{where}, block {k}: the table is not the one that the plan names")
-    return (source, plan, tables, diagrams, with_source(certificate, source)), header
-
-
-def _plan(header: dict[str, Any], where: str) -> AnyPlan:
-    plain = of_type(header["plan"], dict, f"{where}, plan")
-    if plain.get("target") != TARGET:
-        return plan_from_plain(plain, f"{where}, plan")
-    return float_plan_from_plain(plain, f"{where}, plan")
+    return (formats, provenance, plan, tables, diagrams, certificate_of(proved, formats, provenance)), header
 
 
 def _header(entries: dict[str, bytes], where: str) -> dict[str, Any]:
@@ -161,19 +118,17 @@ def _header(entries: dict[str, bytes], where: str) -> dict[str, Any]:
         header = json.loads(entries[HEADER], parse_int=_whole_number, parse_constant=_no_number)
     except ValueError:
         raise BddTorqueError(f"{where}: the header is not the JSON of a .bdt file") from None
-    if not isinstance(header, dict) or header.get("format") not in tuple(MAGIC):
+    if not isinstance(header, dict) or header.get("format") != MAGIC:
         raise BddTorqueError(f"{where} is not a .bdt file: its header is that of another format")
     version = of_type(header.get("version"), int, f"{where}, version")
-    if not 1 <= version <= FORMAT_VERSION:
+    if version != FORMAT_VERSION:
+        advice = "a newer release can read it" if version > FORMAT_VERSION else "no release wrote such a file"
         raise BddTorqueError(
-            f"{where}: the format version must be 1 to {FORMAT_VERSION}, got {version}: "
-            f"it was written by bddtorque {str(header.get('package'))[:20]}; a newer release can read it"
+            f"{where}: the format version must be {FORMAT_VERSION}, got {version}: "
+            f"it was written by bddtorque {str(header.get('package'))[:20]}; {advice}"
         )
-    table(header, (*KEYS, *MAGIC[header["format"]].sections, *SECTIONS), f"{where}, header")
-    if isinstance(header["plan"], dict) and header["plan"].get("target") == "host":
-        of_robot = MAGIC[header["format"]] is not FunctionSource
-        again = "`bddtorque compile ROBOT --target float`" if of_robot else "compile_function(..., target='float')"
-        raise BddTorqueError(f"{where}: target 'host' is no longer read: compile it again with {again}")
+    known = FUNCTION_SECTIONS if "function" in header else ROBOT_SECTIONS
+    table(header, (*KEYS, *known, *SECTIONS), f"{where}, header")
     package = of_type(header["package"], str, f"{where}, package")
     if not re.fullmatch("[0-9A-Za-z.+-]{1,40}", package):
         raise BddTorqueError(f"{where}, package must be the version that wrote the file, got {package!r:.40}")
@@ -197,7 +152,7 @@ def _no_number(text: str) -> float:
 
 
 def _blocks(
-    plan: AnyPlan, header: dict[str, Any], entries: dict[str, bytes], where: str, memory: int
+    plan: Plan, header: dict[str, Any], entries: dict[str, bytes], where: str, memory: int
 ) -> tuple[tuple[Table, ...], tuple[Diagram, ...]]:
     """Return the tables and the diagrams of all blocks."""
     _check_memory(plan.blocks, memory, where)
@@ -227,24 +182,27 @@ def _block(place: int, block: Block, key: object, entries: dict[str, bytes], whe
     return expanded, diagram
 
 
-def _check_words(source: Source, plan: AnyPlan, certificate: Certificate, where: str) -> None:
-    """Refuse a plan or a certificate of other words than those of the source."""
-    bounded = tuple(output.name for output in certificate.outputs)
-    if bounded != tuple(source.outputs) or len(plan.outputs) != len(bounded):
+def _check_words(
+    formats: Interface, provenance: Provenance, plan: Plan, proved: Sequence[ProvedBound], where: str
+) -> None:
+    """Refuse a plan or a certificate of other words than those of the interface."""
+    if tuple(output.name for output in proved) != tuple(formats.results) or len(plan.outputs) != len(proved):
         raise BddTorqueError(
-            f"{where}: plan and certificate must have the outputs {', '.join(source.outputs):.60}, and no others"
+            f"{where}: plan and certificate must have the outputs {', '.join(formats.results):.60}, and no others"
         )
-    if not isinstance(source, RobotSource):
-        outputs: tuple[Any, ...] = plan.outputs
-        for word, proved, output in zip(source.outputs.values(), certificate.outputs, outputs, strict=True):
-            if (proved.unit, proved.lsb) != (word.unit, word.lsb):
-                raise BddTorqueError(f"{where}: the certificate must be of the {source.kind}'s words")
-            if (output.low, output.high) != (word.lowest, word.highest):
-                raise BddTorqueError(f"{where}, plan: the output must be clamped to the {source.kind}'s word")
-    known = {name: (word.bits, word.kind == "angle") for name, word in source.words.items()}
+    outputs: tuple[Any, ...] = plan.outputs
+    arrays = [len(array) for array in formats.inputs]
+    for word, own, output in zip(formats.results.values(), proved, outputs, strict=True):
+        if (own.unit, own.lsb) != (word.unit, word.lsb) or (own.relative_to == ROBOT) != (provenance.kind == ROBOT):
+            raise BddTorqueError(f"{where}: the certificate must be of the {provenance.kind}'s words")
+        if (output.low, output.high) != (word.lowest, word.highest):
+            raise BddTorqueError(f"{where}, plan: the output must be clamped to the {provenance.kind}'s word")
+        if own.witness is not None and [len(words) for words in own.witness] != arrays:
+            raise BddTorqueError(f"{where}, certificate: a witness must have the words of the input arrays")
+    known = {name: (word.bits, word.kind == "angle", word.signed) for name, word in formats.words.items()}
     for wire in plan.inputs:
-        if known.get(wire.name) != (wire.bits, wire.wraps):
-            raise BddTorqueError(f"{where}, plan: input {wire.name!r:.40} is not as the formats have it")
+        if known.get(wire.name) != (wire.bits, wire.wraps, wire.signed):
+            raise BddTorqueError(f"{where}, plan: input {wire.name!r:.40} is not as the words have it")
 
 
 def _check_memory(blocks: tuple[Block, ...], memory: int, where: str) -> None:

@@ -10,16 +10,16 @@ import numpy as np
 import numpy.typing as npt
 
 from bddtorque.base.errors import BddTorqueError
-from bddtorque.model.source import FunctionSource
-from bddtorque.words import Format
 from bddtorque.words.argument import argument_of
+from bddtorque.words.formats import Format
+from bddtorque.words.interface import Interface
 
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
 
 COMPARED = 16
 """Entries on which a function of arrays is compared with itself on numbers."""
-MOST_BITS = 24
+MAX_BITS = 24
 """Input bits of a function that is tried on all its words."""
 SAME = 1e-9
 """Relative: a function on arrays may round otherwise than on numbers."""
@@ -28,7 +28,7 @@ SAME = 1e-9
 def grid_words(formats: Iterable[Format]) -> list[Integers]:
     """Return all input words as arrays of one shape (words of the first input, of the second, ...).
 
-    Their order along an axis is that of a table's index: 0, 1, ..., highest, lowest, ..., −1.
+    Their order along an axis is that of a table's index: 0, 1, ..., highest and, if signed, lowest, ..., −1.
     """
     axes = [argument_of(word).words() for word in formats]
     return [np.ascontiguousarray(each) for each in np.meshgrid(*axes, indexing="ij")]
@@ -61,19 +61,21 @@ def float_values(function: Callable[..., Any], inputs: Mapping[str, Format], whe
     return values
 
 
-def exhaustive_error(source: FunctionSource, compiled: Callable[..., Any], function: Callable[..., Any]) -> float:
+def exhaustive_error(
+    name: str, formats: Interface, compiled: Callable[..., Any], function: Callable[..., Any]
+) -> float:
     """Return the largest |compiled − clamp(function)| over every combination of input words, in units.
 
     `compiled` takes words and returns words, `function` takes and returns values.
     """
-    where, total = f"function '{source.name:.60}'", sum(word.bits for word in source.inputs)
-    if total > MOST_BITS:
+    where, total = f"function '{name:.60}'", sum(word.bits for word in formats.words.values())
+    if total > MAX_BITS:
         raise BddTorqueError(
-            f"{where} has {total} input bits, and trying every word is possible for at most {MOST_BITS}"
+            f"{where} has {total} input bits, and trying every word is possible for at most {MAX_BITS}"
         )
-    values = float_values(function, source.words, where)
-    words = compiled(*(column.reshape(-1) for column in grid_words(source.inputs)))
-    output = source.output
+    values = float_values(function, formats.words, where)
+    words = compiled(*(column.reshape(-1) for column in grid_words(formats.words.values())))
+    (output,) = formats.results.values()
     units = output.units(values)
     return float(np.abs(words - np.clip(units, output.lowest, output.highest)).max())
 

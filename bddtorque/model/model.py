@@ -4,64 +4,73 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from os import PathLike
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
 from bddtorque.base.archive import read_file
 from bddtorque.base.errors import BddTorqueError, WrongKindError, one_line
+from bddtorque.base.files import write_whole
+from bddtorque.base.measures import parse_size
 from bddtorque.base.plain import real, vector
-from bddtorque.base.sizes import parse_size
 from bddtorque.base.version import __version__
-from bddtorque.base.writing import write_whole
-from bddtorque.diagrams.bdd import Diagram
+from bddtorque.base.workers import Progress
 from bddtorque.dynamics.exact_trace import payload_numbers
-from bddtorque.evaluate.evaluator import Evaluator, Floats, Integers
+from bddtorque.dynamics.graph import Graph
+from bddtorque.evaluate.evaluator import Evaluator
 from bddtorque.evaluate.kinds import OnRange, SpreadBy
-from bddtorque.evaluate.runners import Runnable
-from bddtorque.graph.graph import Graph
 from bddtorque.model.bdt_file import MEMORY, decode, encode, sections
 from bddtorque.model.exhaustive import exhaustive_error
+from bddtorque.model.provenance import Provenance
 from bddtorque.model.shown_model import html_of, main_figures, one_line_of
-from bddtorque.model.source import FunctionSource, QuantitySource, RobotSource, Source
-from bddtorque.model.word_arm import word_arm
-from bddtorque.plan.float_plan import AnyPlan, plan_in_words
+from bddtorque.plan.bdd import Diagram
 from bddtorque.plan.plan import Plan
 from bddtorque.plan.table import Table
 from bddtorque.proof.certificate import Certificate
 from bddtorque.robots.robot import Robot
 from bddtorque.spec.drives import DriveWords
 from bddtorque.spec.field_values import as_inertia
-from bddtorque.spec.quantities import PAYLOAD
-from bddtorque.spec.records import PayloadBox
 from bddtorque.spec.spec import Spec
-from bddtorque.words import Format, Formats
-from bddtorque.words.named_arrays import NamedArrays
-from bddtorque.work import Progress
+from bddtorque.words.formats import Floats, Words
+from bddtorque.words.interface import Interface
 
-_CALLS = ("torque", "torque_words", "value", "words")
+PAYLOAD = "payload"
+"""The array of the words of a payload that is given at run time."""
+
+
+class TorqueCall(Protocol):
+    """The type of `Model.torque`."""
+
+    def __call__(self, q: Any, qd: Any = 0, qdd: Any = 0) -> Floats:
+        """Return torques (n,) or (N, n)."""
+
+
+class TorqueWordsCall(Protocol):
+    """The type of `Model.torque_words`."""
+
+    def __call__(self, q: Any, qd: Any = None, qdd: Any = None, out: Words | None = None) -> Words:
+        """Return torque words (n,) or (N, n)."""
 
 
 @dataclass(frozen=True, eq=False)
 class Model:
-    """A compiled robot or function: its words, its plan, its tables and diagrams, and its certificate.
+    """A compiled function of words: its words, its plan, its tables and diagrams, and its certificate.
 
-    `compile`, `compile_function`, `compile_samples` and `load` return it. It is immutable. What it offers depends on
-    what was compiled; using a member of another kind raises `BddTorqueError`.
-
-    - Torques of a robot: `torque`, `torque_words`, `formats`, `robot`, `spec`.
-    - Another quantity of a robot: `value`, `words`, `arrays`, `robot`, `spec`.
-    - A function or samples: `value`, `words`, `error_of`, `input_names`, `inputs`, `output`, `graph`, `rules`.
+    `compile`, `compile_function`, `compile_samples` and `load` return it. It is immutable. Every model has `value`,
+    `words`, `kernel` and `formats`; torques of a robot can also be had by `torque` and `torque_words`. Using a member
+    of another kind of model raises `BddTorqueError`.
 
     Attributes
     ----------
-    source
-        What was compiled, with its words: a `RobotSource`, a `QuantitySource` or a `FunctionSource`.
+    formats
+        The words: an `Interface` of the arrays that go in and come out.
+    provenance
+        Where it comes from: a robot and its spec, or a function.
     plan
         The plan: every wire and block.
     tables
@@ -74,138 +83,96 @@ class Model:
         How compiling went: seconds, memory, notes. Empty for a loaded model; not part of the digest.
     """
 
-    source: Source
-    plan: AnyPlan
+    formats: Interface
+    provenance: Provenance
+    plan: Plan
     tables: tuple[Table, ...]
     diagrams: tuple[Diagram, ...]
     certificate: Certificate
     report: dict[str, Any] = field(default_factory=dict, compare=False)
 
-    def robot_source(self, where: str = "") -> RobotSource:
-        """Return the source of a compiled robot; for a function, raise an error that starts with `where`."""
-        if isinstance(self.source, RobotSource):
-            return self.source
-        use = "" if where else ": use value(...) or words(...)"
-        if isinstance(self.source, QuantitySource):
-            takes = ", ".join(array.name for array in self.source.arrays.inputs)
-            use = f"use value({takes}) or words({takes})"
-            what = f"'{self.name:.60}' is compiled for {self.quantity_name}, not for the torques of q, qd and qdd"
-            raise WrongKindError(f"{where}{where and ': '}{what}" + ("" if where else f": {use}"))
-        raise WrongKindError(f"{where}{where and ': '}'{self.name:.60}' is a compiled function, not a robot{use}")
+    def require_torque(self, where: str = "") -> None:
+        """Refuse a model of anything but the torques of q, qd and qdd, by an error that starts with `where`."""
+        if self.provenance.is_torque:
+            return
+        self.provenance.require_robot(where)
+        takes = ", ".join(array.name for array in self.formats.inputs)
+        use = "" if where else f": use value({takes}) or words({takes})"
+        what = f"'{self.name:.60}' is compiled for {self.provenance.what}, not for the torques of q, qd and qdd"
+        raise WrongKindError(f"{where}{where and ': '}{what}{use}")
 
-    def function_source(self) -> FunctionSource:
-        """Return the source of a compiled function; raise an error for a robot."""
-        if isinstance(self.source, FunctionSource):
-            return self.source
-        use = "use torque(...) or torque_words(...)"
-        if isinstance(self.source, QuantitySource):
-            use = "its words are in `arrays`"
-        raise WrongKindError(f"'{self.name:.60}' is a compiled robot, not a function: {use}")
+    def require_function(self) -> None:
+        """Refuse a model of a robot."""
+        if self.provenance.robot is not None:
+            use = "use torque(...) or torque_words(...)" if self.provenance.is_torque else "its words are in `formats`"
+            raise WrongKindError(f"'{self.name:.60}' is a compiled robot, not a function: {use}")
 
     def word_plan(self, what: str) -> Plan:
         """Return the plan of a model for the target ``"tables"``; refuse others, for `what` needs its tables."""
-        return plan_in_words(self.plan, what, self.name)
+        return self.plan.require_tables(what, self.name)
 
     @property
     def name(self) -> str:
         """The name of the robot or of the function."""
-        return self.source.name
+        return self.provenance.name
 
     @property
     def robot(self) -> Robot:
         """The robot."""
-        return self._of_robot().robot
+        return self.provenance.require_robot()[0]
 
     @property
     def spec(self) -> Spec:
         """The specification it was compiled from."""
-        return self._of_robot().spec
+        return self.provenance.require_robot()[1]
 
     @property
     def quantity(self) -> str:
         """The compiled quantity of the robot: ``"torque"``, ``"gravity"``, ..."""
-        return self._of_robot().spec.quantity
-
-    @property
-    def quantity_name(self) -> str:
-        """The quantity as messages call it."""
-        runtime = " with a payload at run time" if isinstance(self.spec.payload, PayloadBox) else ""
-        return f"quantity '{self.quantity}'{runtime}"
-
-    @property
-    def arrays(self) -> NamedArrays:
-        """The formats of a quantity's words, by the arrays that `value` and `words` take and return."""
-        if isinstance(self.source, QuantitySource):
-            return self.source.arrays
-        raise WrongKindError(f"'{self.name:.60}' has no named arrays: it is compiled for torque or is a function")
-
-    def _of_robot(self) -> RobotSource | QuantitySource:
-        return self.source if isinstance(self.source, QuantitySource) else self.robot_source()
-
-    @property
-    def formats(self) -> Formats:
-        """The formats of a robot's words: `q`, `qd`, `qdd` and `tau`."""
-        return self.robot_source().formats
+        return self.spec.quantity
 
     @property
     def drives(self) -> tuple[DriveWords, ...]:
         """For joints with a drive in the spec: how to get words from encoder counts, and currents from words."""
-        source = self._of_robot()
-        formats: dict[str, Sequence[Format]] = {}
-        if isinstance(source, RobotSource):
-            formats = {name: source.formats.inputs[k].joints for k, name in enumerate(("q", "qd", "qdd"))}
-            formats["tau"] = source.formats.tau.joints
-        else:
-            arrays = (*source.arrays.inputs, *source.arrays.outputs)
-            formats = {each.name: each.words for each in arrays if each.name in ("q", "qd", "qdd", "tau")}
-        return source.drive_words(formats)
-
-    @property
-    def input_names(self) -> tuple[str, ...]:
-        """The names of a function's inputs."""
-        return self.function_source().input_names
-
-    @property
-    def inputs(self) -> tuple[Format, ...]:
-        """The formats of a function's input words."""
-        return self.function_source().inputs
-
-    @property
-    def output(self) -> Format:
-        """The format of a function's output word."""
-        return self.function_source().output
+        return self.provenance.drive_words(self.formats)
 
     @property
     def accuracy(self) -> float:
         """The allowed error, in units of the last bit."""
-        return self.source.accuracy
+        return self.provenance.accuracy
 
     @property
     def graph(self) -> Graph | None:
         """The traced function over the names of its inputs; None if it was not traced."""
-        return self.function_source().graph
+        self.require_function()
+        return self.provenance.graph
 
     @property
     def rules(self) -> dict[str, Any]:
-        """How the samples of a function were read, by name; empty if there were none."""
-        return self.function_source().rules
+        """Rules by which the samples of a function were read, by name; empty if there were none."""
+        self.require_function()
+        return self.provenance.rules
 
     @property
     def memory(self) -> int:
         """The memory budget for the blocks, in bytes."""
-        return self.source.memory
+        return self.provenance.memory
 
-    @property
-    def runnable(self) -> Runnable:
-        """What evaluators run: the model itself, or a function as an arm."""
-        if not isinstance(self.source, RobotSource):
-            return word_arm(self.source, self.plan, self.tables, self.diagrams)
-        return self
+    def true_values(self, words: Mapping[str, Words | Floats]) -> Floats | None:
+        """Return the true outputs (N, outputs) in float64, in SI units, at words (N,) by the names of input words.
 
-    @property
-    def named_arrays(self) -> NamedArrays | None:
-        """The arrays of a quantity; None for anything else."""
-        return self.source.arrays if isinstance(self.source, QuantitySource) else None
+        Floats in the place of words are units between words. None where nobody knows them but the function that was
+        compiled.
+        """
+        return self.provenance.true_values(self.formats, words, self.plan.blocks)
+
+    def true_units(self, words: Mapping[str, Words | Floats]) -> Floats | None:
+        """Return the true outputs in units of their words, neither rounded nor clamped; as `true_values`."""
+        values = self.true_values(words)
+        if values is None:
+            return None
+        outputs = self.formats.results.values()
+        return np.stack([word.units(values[:, k]) for k, word in enumerate(outputs)], axis=1)
 
     def evaluator(
         self,
@@ -238,19 +205,20 @@ class Model:
         return Evaluator(self, kind, form, on_range, processors, spread)
 
     @cached_property
-    def _words(self) -> Evaluator:
-        evaluator = self.evaluator("words")
-        # from now on the model's calls are the evaluator's own: one call less, which single states would notice
-        for name in _CALLS:
-            object.__setattr__(self, name, getattr(evaluator, name))
-        return evaluator
+    def _evaluator(self) -> Evaluator:
+        return self.evaluator("words")
 
     def __getstate__(self) -> dict[str, Any]:
-        """Leave out the evaluator: a copy makes its own."""
-        return {name: value for name, value in vars(self).items() if name not in ("_words", *_CALLS)}
+        """Return the fields: a copy makes its own evaluator, and whatever else follows from them."""
+        return {name: getattr(self, name) for name in self.__dataclass_fields__}
 
-    def torque(self, q: Any, qd: Any = 0, qdd: Any = 0) -> Floats:
-        """Return the torques of states in floats, computed through the words; see `Evaluator.torque`.
+    # Calls are those of the evaluator itself, found once: one call less, which single states would notice.
+
+    @cached_property
+    def torque(self) -> TorqueCall:
+        """Return the torques of states in floats, computed through the words: ``torque(q, qd=0, qdd=0)``.
+
+        See `Evaluator.torque`.
 
         Parameters
         ----------
@@ -266,10 +234,13 @@ class Model:
         array of float64
             Torques, N·m or N, shape (n,) or (N, n).
         """
-        return self._words.torque(q, qd, qdd)
+        return self._evaluator.torque
 
-    def torque_words(self, q: Any, qd: Any = None, qdd: Any = None, out: Integers | None = None) -> Integers:
-        """Return the torque words of input words; see `Evaluator.torque_words`.
+    @cached_property
+    def torque_words(self) -> TorqueWordsCall:
+        """Return the torque words of input words: ``torque_words(q, qd=None, qdd=None, out=None)``.
+
+        See `Evaluator.torque_words`.
 
         Parameters
         ----------
@@ -287,15 +258,17 @@ class Model:
         array of int64
             Torque words, shape (n,) or (N, n).
         """
-        return self._words.torque_words(q, qd, qdd, out)
+        return self._evaluator.torque_words
 
-    def value(self, *values: Any, **named: Any) -> Any:
-        """Return a quantity or a function at floats, computed through the words; see `Evaluator.value`."""
-        return self._words.value(*values, **named)
+    @cached_property
+    def value(self) -> Callable[..., Any]:
+        """Return the outputs at floats, computed through the words, of any model; see `Evaluator.value`."""
+        return self._evaluator.value
 
-    def words(self, *words: Any, **named: Any) -> Any:
-        """Return the output words of a quantity or a function at input words; see `Evaluator.words`."""
-        return self._words.words(*words, **named)
+    @cached_property
+    def words(self) -> Callable[..., Any]:
+        """Return the output words at input words, of any model; see `Evaluator.words`."""
+        return self._evaluator.words
 
     def payload(
         self, mass: float, centre_of_mass: Sequence[float] = (0.0, 0.0, 0.0), inertia: Any = None
@@ -316,11 +289,10 @@ class Model:
         array of float64
             One number per word of the payload.
         """
-        arrays = self.named_arrays
-        if arrays is None or all(array.name != PAYLOAD for array in arrays.inputs):
+        if all(array.name != PAYLOAD for array in self.formats.inputs):
             use = "payload = { mass = [0, 5], runtime = true }"
             raise BddTorqueError(f"'{self.name:.60}' has no payload at run time: compile it with {use}")
-        labels = arrays[PAYLOAD].labels
+        labels = self.formats[PAYLOAD].labels
         moments = None if inertia is None else as_inertia(inertia, "inertia")
         centre = vector(centre_of_mass, "centre_of_mass", "x, y and z in m")
         numbers = payload_numbers(real(mass, "mass", low=0.0), centre, moments)
@@ -334,12 +306,12 @@ class Model:
         progress
             Receives a call for every step.
         """
-        self._words.warm_up(progress)
+        self._evaluator.warm_up(progress)
 
     def kernel(self, kind: str = "words", checked: bool = True) -> Callable[..., Any]:
         """Return a compiled function for your own `numba.njit` loop.
 
-        For a robot: ``kernel(q, qd, qdd, tau)`` on word arrays (n,), which writes `tau`. For another quantity:
+        For torques: ``kernel(q, qd, qdd, tau)`` on word arrays (n,), which writes `tau`. For any quantity:
         ``kernel(q, ..., out)`` on its input arrays, with all output words in one array. For a function:
         ``word = kernel(word, ...)``.
 
@@ -355,7 +327,7 @@ class Model:
         callable
             It allocates nothing, releases the GIL and counts nothing.
         """
-        return (self._words if kind == "words" else self.evaluator(kind)).make_kernel(checked)
+        return (self._evaluator if kind == "words" else self.evaluator(kind)).make_kernel(checked)
 
     def error_of(self, function: Callable[..., Any]) -> float:
         """Return the largest |compiled − clamp(function)| over every combination of a function's input words, in units.
@@ -365,7 +337,8 @@ class Model:
         function
             The function to compare with; it is called with floats or arrays of floats.
         """
-        return exhaustive_error(self.function_source(), self.words, function)
+        self.require_function()
+        return exhaustive_error(self.name, self.formats, self.words, function)
 
     @cached_property
     def digest(self) -> str:
@@ -380,7 +353,7 @@ class Model:
 
     def defining(self) -> dict[str, Any]:
         """Return everything that the digest covers as plain data, by the names of a file's sections."""
-        return sections(self.source, self.plan, self.certificate, self.tables)
+        return sections(self.formats, self.provenance, self.plan, self.certificate, self.tables)
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write the model to a .bdt file. An interrupted save leaves no partial file.
@@ -394,19 +367,19 @@ class Model:
 
     def summary(self) -> dict[str, Any]:
         """Return the main figures as a dict: bits, blocks, rows, nodes, bytes, bounds."""
-        return main_figures(self.source, self.plan, self.tables, self.diagrams, self.certificate, self.digest)
+        return main_figures(self)
 
     def __repr__(self) -> str:
-        return one_line_of(self.source, self.tables, self.certificate)
+        return one_line_of(self)
 
     def _repr_html_(self) -> str:
-        return html_of(self.source, self.plan, self.tables, self.diagrams, self.certificate, self.digest)
+        return html_of(self)
 
 
 def to_bytes(model: Model, package: str = __version__) -> bytes:
     """Return the file of a model, byte for byte the same each time; `package` is the version that wrote it."""
     digests = model.digest, model.diagram_digest
-    return encode(model.source, digests, model.defining(), model.diagrams, package)
+    return encode(model.name, digests, model.defining(), model.diagrams, package)
 
 
 def load(path: str | PathLike[str], memory: int | str = MEMORY) -> Model:

@@ -1,96 +1,73 @@
-"""What a model shows of itself: its main figures, one line, and a table for notebooks."""
+"""Summaries of a model: its main figures, one line, and a table for notebooks."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from bddtorque.base.shown_tables import html_table
-from bddtorque.base.sizes import counted
-from bddtorque.diagrams.bdd import Diagram
-from bddtorque.model.source import FunctionSource, QuantitySource, RobotSource, Source
-from bddtorque.plan.float_plan import AnyPlan
-from bddtorque.plan.table import Table
-from bddtorque.proof.certificate import Certificate
-from bddtorque.words import Format
+from bddtorque.base.shown_text import counted, html_table
+
+if TYPE_CHECKING:
+    from bddtorque.model.model import Model
 
 
-def main_figures(
-    source: Source,
-    plan: AnyPlan,
-    tables: Sequence[Table],
-    diagrams: Sequence[Diagram],
-    certificate: Certificate,
-    digest: str,
-) -> dict[str, Any]:
+def main_figures(model: Model) -> dict[str, Any]:
     """Return bits, blocks, rows, nodes, bytes and bounds by name."""
-    of_robot = not isinstance(source, FunctionSource)
-    proved: dict[str, Any] = {"bound": list(certificate.bounds)}
-    if not of_robot:
-        proved = {"bound": certificate.bound, "relative_to": certificate.relative_to}
-    kind = {"robot": source.name} if of_robot else {"function": source.name}
-    if isinstance(source, QuantitySource):
-        kind["quantity"] = source.spec.quantity
+    provenance, plan, certificate = model.provenance, model.plan, model.certificate
+    what: dict[str, Any] = {provenance.kind: provenance.name}
+    if provenance.quantity is not None:
+        what["quantity"] = provenance.quantity.name
     return {
-        **kind,
+        **what,
         "source": plan.source,
         "target": plan.target,
-        "bits": source.bits,
+        "bits": model.formats.bits,
         **plan.counts(),
-        "nodes": sum(diagram.node_count for diagram in diagrams),
-        "table_bytes": sum(table.stored_bytes for table in tables),
-        "diagram_bytes": sum(diagram.bytes for diagram in diagrams),
-        **proved,
+        "nodes": sum(diagram.node_count for diagram in model.diagrams),
+        "table_bytes": sum(table.stored_bytes for table in model.tables),
+        "diagram_bytes": sum(diagram.bytes for diagram in model.diagrams),
+        "bound": list(certificate.bounds),
+        "relative_to": certificate.outputs[0].relative_to,
         "faithful": certificate.faithful,
-        "digest": digest,
+        "digest": model.digest,
     }
 
 
-def one_line_of(source: Source, tables: Sequence[Table], certificate: Certificate) -> str:
+def one_line_of(model: Model) -> str:
     """Return what `repr` shows."""
-    bits = "/".join(map(str, dict.fromkeys(word.bits for word in source.outputs.values())))
-    what = f"model of {source.name}"
-    if isinstance(source, QuantitySource):
-        what = f"{source.spec.quantity} of {source.name}"
-    if isinstance(source, FunctionSource):
-        words = ", ".join(f"{name} {word.bits}" for name, word in source.words.items())
-        what = f"function {source.name}({words} bits)"
-    bound = max(certificate.bounds)
-    return f"<bddtorque {what}: {bits} bits, {counted(len(tables), 'blocks')}, bound {bound:.3f} units>"
+    provenance, formats = model.provenance, model.formats
+    bits = "/".join(map(str, dict.fromkeys(word.bits for word in formats.results.values())))
+    what = f"model of {provenance.name}"
+    if provenance.quantity is None:
+        words = ", ".join(f"{name} {word.bits}" for name, word in formats.words.items())
+        what = f"function {provenance.name}({words} bits)"
+    elif not provenance.is_torque:
+        what = f"{provenance.quantity.name} of {provenance.name}"
+    bound = max(model.certificate.bounds)
+    return f"<bddtorque {what}: {bits} bits, {counted(len(model.tables), 'blocks')}, bound {bound:.3f} units>"
 
 
-def html_of(
-    source: Source,
-    plan: AnyPlan,
-    tables: Sequence[Table],
-    diagrams: Sequence[Diagram],
-    certificate: Certificate,
-    digest: str,
-) -> str:
+def html_of(model: Model) -> str:
     """Return a table of words and bounds, one row per output."""
-    head: tuple[str, ...]
-    columns: list[tuple[Format, ...]]
-    if isinstance(source, RobotSource):
-        head = ("joint", "position", "velocity", "acceleration", "torque")
-        columns = list(zip(*source.formats.inputs, source.formats.tau, strict=True))
-    elif isinstance(source, QuantitySource):
-        head, columns = ("output", "value"), [(word,) for word in source.outputs.values()]
-    else:
-        head, columns = ("output", *source.input_names, "value"), [(*source.inputs, source.output)]
-    rows = [
-        (
-            proved.name,
-            *(f"{word.bits} bits, {word.lsb:.4g} {word.unit}" for word in words),
-            f"{proved.bound:.4f}",
-            f"{proved.bound_si:.4g} {proved.unit}",
-            proved.saturation,
+    formats = model.formats
+    outputs = list(formats.results.values())
+    # inputs that have one word per output, such as those of a joint, or of which there is but one, stand beside it
+    beside = [array for array in formats.inputs if len(array) in (1, len(outputs))]
+    rows = []
+    for k, (proved, word) in enumerate(zip(model.certificate.outputs, outputs, strict=True)):
+        words = [*(array[k if len(array) > 1 else 0] for array in beside), word]
+        rows.append(
+            (
+                proved.name,
+                *(f"{each.bits} bits, {each.lsb:.4g} {each.unit}" for each in words),
+                f"{proved.bound:.4f}",
+                f"{proved.bound_si:.4g} {proved.unit}",
+                proved.saturation,
+            )
         )
-        for proved, words in zip(certificate.outputs, columns, strict=True)
-    ]
-    nodes = sum(diagram.node_count for diagram in diagrams)
+    nodes = sum(diagram.node_count for diagram in model.diagrams)
     made = (
-        f"Source {plan.source}, target {plan.target}, {len(tables)} tables, {nodes:,} diagram "
-        f"nodes, digest {digest[:12]}…"
+        f"Source {model.plan.source}, target {model.plan.target}, {len(model.tables)} tables, {nodes:,} diagram "
+        f"nodes, digest {model.digest[:12]}…"
     )
-    title = f"{source.name}, compiled by bddtorque"
-    return html_table(title, (*head, "bound, units", "bound", "saturates"), rows, [made])
+    head = ("output", *(array.name for array in beside), "value", "bound, units", "bound", "saturates")
+    return html_table(f"{model.provenance.title}, compiled by bddtorque", head, rows, [made])

@@ -14,10 +14,12 @@ import numpy.typing as npt
 from bddtorque.base.errors import BddTorqueError
 from bddtorque.words.integer_range import Range, word_range
 
-MOST_INPUT_BITS = 26
-MOST_OUTPUT_BITS = 62
+MAX_INPUT_BITS = 26
+MAX_OUTPUT_BITS = 62
 
 IntegerArray = npt.NDArray[np.signedinteger[Any]]
+Int16Array = npt.NDArray[np.int16]
+Int32Array = npt.NDArray[np.int32]
 
 
 def frozen(array: npt.ArrayLike, dtype: npt.DTypeLike) -> IntegerArray:
@@ -37,7 +39,7 @@ def word_dtype(bits: int, signed: bool) -> np.dtype[np.signedinteger[Any]]:
     for kind in (np.int8, np.int16, np.int32, np.int64):
         if np.iinfo(kind).bits >= needed:
             return np.dtype(kind)
-    raise BddTorqueError(f"table: output bits must be 1 to {MOST_OUTPUT_BITS}, not {bits}")
+    raise BddTorqueError(f"table: output bits must be 1 to {MAX_OUTPUT_BITS}, not {bits}")
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,12 +91,12 @@ class Table(FrozenArrays):
 
     def __post_init__(self) -> None:
         widths = tuple(int(width) for width in self.input_widths)
-        if not widths or min(widths) < 1 or sum(widths) > MOST_INPUT_BITS:
+        if not widths or min(widths) < 1 or sum(widths) > MAX_INPUT_BITS:
             raise BddTorqueError(
-                f"table: input widths must be at least 1 bit each and 1 to {MOST_INPUT_BITS} together, not {widths}"
+                f"table: input widths must be at least 1 bit each and 1 to {MAX_INPUT_BITS} together, not {widths}"
             )
-        if not 1 <= self.output_bits <= MOST_OUTPUT_BITS:
-            raise BddTorqueError(f"table: output bits must be 1 to {MOST_OUTPUT_BITS}, not {self.output_bits}")
+        if not 1 <= self.output_bits <= MAX_OUTPUT_BITS:
+            raise BddTorqueError(f"table: output bits must be 1 to {MAX_OUTPUT_BITS}, not {self.output_bits}")
         values = np.asarray(self.values)
         if values.dtype.kind not in "iu":
             raise BddTorqueError(f"table: values must be integers, not {values.dtype}")

@@ -1,21 +1,25 @@
 """Tabulate a block: every entry exactly rounded, and the largest error proved.
 
 A real function is evaluated in float64 with a radius (`words.bounded`). An entry whose value lies so close to a tie
-that the radius, or `TIE_WINDOW`, covers it is decided in extended precision; all others are right as they are.
+that the radius, or `TIE_WINDOW`, covers it is decided in extended precision, by mpmath; all others are right as they
+are.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from fractions import Fraction
 from itertools import product
 from typing import Any
 
+import mpmath
 import numpy as np
 import numpy.typing as npt
 
 from bddtorque.base.errors import BddTorqueError
-from bddtorque.laws.extended import law_rounded_exactly, rounded_exactly
+from bddtorque.dynamics.graph import Graph
 from bddtorque.plan.blocks import (
     Block,
     FunctionBlock,
@@ -27,17 +31,27 @@ from bddtorque.plan.blocks import (
     output_format,
 )
 from bddtorque.plan.bound import BlockFacts
+from bddtorque.plan.plan import Plan
 from bddtorque.plan.table import Table, word_dtype
-from bddtorque.words.bounded import ROOM, TIE_WINDOW
+from bddtorque.plan.wires import Product
+from bddtorque.words.argument import Argument
+from bddtorque.words.bounded import ROUND_UP, TIE_WINDOW, Turn
 from bddtorque.words.integer_range import index_words
+from bddtorque.words.law import Law
 from bddtorque.words.rounding import half_up_shift, round_half_away
 
 LAW_BYTES = 512
-"""What an entry of a law takes while it is evaluated: a few dozen arrays."""
+"""Bytes of an entry of a law while it is evaluated: a few dozen arrays."""
 CHUNK_BYTES = 128 * 2**20
-"""What evaluating a chunk of entries may take: memory is bounded by this, not by the table."""
+"""Bytes that evaluating a chunk of entries may take: memory is bounded by this, not by the table."""
 ERROR_GRID = 2.0**-20
 """Units; the error found is rounded up to this, so that it does not depend on whose sine was used."""
+
+DIGITS = 60
+TIE = 1e-45
+"""Units: a value this close to a tie is one; nothing but an exact tie comes near."""
+_precision = threading.Lock()
+"""mpmath's precision belongs to the whole process: threads that make tables side by side take turns here."""
 
 Integers = npt.NDArray[np.int64]
 
@@ -59,8 +73,15 @@ def tabulate(block: Block) -> tuple[Table, BlockFacts]:
             _check_range(block, words)
             values[done : done + len(words)] = words
             done, units = done + len(words), max(units, largest)
-        error = math.ceil(units / ERROR_GRID) * ERROR_GRID * float(block.lsb) * ROOM
+        error = math.ceil(units / ERROR_GRID) * ERROR_GRID * float(block.lsb) * ROUND_UP
     return Table(values, block.input_widths, bits, signed), BlockFacts(error, int(values.min()), int(values.max()))
+
+
+def check_products(plan: Plan, tables: Sequence[Table]) -> None:
+    """Refuse tables of products or squares that hold anything else: the range of a product is that of its factors'."""
+    for block in sorted({wire.block for wire in plan.wires if isinstance(wire, Product) and wire.block >= 0}):
+        if not np.array_equal(tabulate(plan.blocks[block])[0].values, tables[block].values):
+            raise BddTorqueError(f"export, block {block} must be a table of products, got other words")
 
 
 def memory_needed(block: Block) -> int:
@@ -133,7 +154,7 @@ def _evaluated(block: FunctionBlock | LawBlock, axes: list[Integers]) -> tuple[I
             isinstance(block, LawBlock) and states
         ):  # beside a jump the radius holds all of it, so the distance is decided too
             words[at], distance[at] = zip(*(_decided_law(block, state) for state in states), strict=True)
-    return words.reshape(-1), float(distance.max()) * ROOM
+    return words.reshape(-1), float(distance.max()) * ROUND_UP
 
 
 def _decided(block: FunctionBlock, states: list[list[int]]) -> list[int]:
@@ -147,3 +168,63 @@ def _decided_law(block: LawBlock, state: list[int]) -> tuple[int, float]:
     """Round the entry of a law at some argument words, which are rational, in extended precision; and its distance."""
     values = [argument.scale * word + argument.centre for argument, word in zip(block.arguments, state, strict=True)]
     return law_rounded_exactly(block.law, values, block.lsb, block.centre, block.sign, block.low, block.high)
+
+
+class _ExtendedSines:
+    """Sines and cosines, as mpmath numbers, of exact angles."""
+
+    @staticmethod
+    def sin(angle: Turn, quarters: int = 0) -> Any:
+        halves = _real(2 * Fraction(angle.numerator, 1 << angle.bits) + Fraction(quarters, 2))
+        if angle.rest == 0:
+            return mpmath.sinpi(halves)
+        rest = _real(angle.rest)
+        return mpmath.sinpi(halves) * mpmath.cos(rest) + mpmath.cospi(halves) * mpmath.sin(rest)
+
+    @classmethod
+    def cos(cls, angle: Turn) -> Any:
+        return cls.sin(angle, 1)
+
+
+def _real(number: Fraction) -> Any:
+    return mpmath.mpf(number.numerator) / number.denominator
+
+
+def rounded_exactly(
+    graph: Graph, arguments: Mapping[str, Argument], words: Sequence[Mapping[str, int]], lsb: Fraction
+) -> list[int]:
+    """Return the one output of the graph, in units of `lsb`, at each set of words: nearest, ties away from zero."""
+    with _precision, mpmath.workdps(DIGITS):
+        unit = _real(lsb)
+        results = []
+        for state in words:
+            inputs = {name: _value(arguments[name], int(word)) for name, word in state.items()}
+            results.append(_half_away(graph.evaluate(inputs, _ExtendedSines)[0] / unit))
+        return results
+
+
+def law_rounded_exactly(
+    law: Law, values: Sequence[Fraction], lsb: Fraction, centre: Fraction, sign: int, low: int, high: int
+) -> tuple[int, float]:
+    """Return sign·law − centre at rational arguments, in units of `lsb`, clamped to low..high, and its distance.
+
+    The word is the nearest, ties away from zero; the distance from it is rounded up.
+    """
+    with _precision, mpmath.workdps(DIGITS):
+        units = (sign * law.exact(values) - _real(centre)) / _real(lsb)
+        units = min(max(units, mpmath.mpf(low)), mpmath.mpf(high))
+        word = _half_away(units)
+        return word, math.nextafter(float(abs(units - word)), math.inf)
+
+
+def _half_away(units: Any) -> int:
+    magnitude = abs(units)
+    below = int(mpmath.floor(magnitude))
+    up = bool(magnitude - below >= mpmath.mpf(1) / 2 - TIE)
+    return (below + up) * (-1 if units < 0 else 1)
+
+
+def _value(argument: Argument, word: int) -> Any:
+    if argument.kind == "angle":
+        return argument.bounded(word)
+    return _real(argument.centre + argument.scale * word)

@@ -1,24 +1,48 @@
-"""The wires of a plan. Each knows which wires it reads, what the plan states of its word, and what it means.
+"""The operations of a plan. Each says what its fields are, what the plan states of its word, and what it means.
 
 The meaning of a wire is stated once, in its `evaluate`. What is computed with is an `Algebra`: arrays of words, ranges,
 proved errors, parities. A pass over a plan is one of these, and `Plan.evaluate` runs it.
+
+Words come in as integers in any plan. What follows are integers too, or, in a plan in floats, IEEE numbers of one
+precision: there every operation is rounded to nearest even, once, exactly as it stands; nothing is reassociated, and
+only `Fused` is fused. So a plan has one set of words on every machine.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, ClassVar, Generic, Literal, Self, TypeVar
+from typing import Annotated, Any, ClassVar, Generic, Literal, TypeVar
 
-from bddtorque.plan.blocks import Block, PlanPart
+from bddtorque.base.errors import BddTorqueError
+from bddtorque.plan.blocks import Block, ProductBlock, SquareBlock
+from bddtorque.plan.fields import (
+    MAX_INPUT_BITS,
+    BlockReference,
+    Earlier,
+    ExactWord,
+    FloatValue,
+    Integer,
+    PlanPart,
+    Shift,
+    Sign,
+    Unit,
+    Value,
+    Whole,
+    Word,
+)
+from bddtorque.words.argument import Argument
 from bddtorque.words.integer_range import Range, word_range
 
+MAX_FLOAT_WORD_BITS = 24
+"""Bits of any word of a plan in floats: so many a binary32 holds."""
 T = TypeVar("T")
+WordBits = Annotated[int, Whole(1, 32)]
 
 
 class Algebra(Generic[T]):
-    """What wires are computed in. Numbers that multiply and add as integers do need no `product` and `total`."""
+    """Numbers that wires are computed in; those that add and multiply as integers do need no `product` and `total`."""
 
     def input(self, wire: Input) -> T:
         """Return the word of an input."""
@@ -33,7 +57,7 @@ class Algebra(Generic[T]):
         raise NotImplementedError
 
     def rounded(self, exact: T, wire: Product | Sum | Output) -> T:
-        """Return floor(exact/2^shift + 1/2); an output is not clamped."""
+        """Return floor(exact/2^shift + 1/2), or a float as the nearest integer; an output is not clamped."""
         raise NotImplementedError
 
     def product(self, wire: Product, left: T, right: T) -> T:
@@ -47,35 +71,74 @@ class Algebra(Generic[T]):
             total = total + word * factor  # type: ignore[operator]
         return total  # type: ignore[no-any-return]
 
+    def number(self, wire: Number, word: T) -> T:
+        """Return a word as a float."""
+        raise NotImplementedError
+
+    def constant(self, wire: Constant) -> T:
+        """Return a constant, a float."""
+        raise NotImplementedError
+
+    def sine(self, wire: Sine, word: T) -> T:
+        """Return the sine or cosine of an angle word, a float."""
+        raise NotImplementedError
+
+    def add(self, wire: Add, left: T, right: T) -> T:
+        """Return left + sign·right of floats, rounded."""
+        raise NotImplementedError
+
+    def multiply(self, wire: Multiply, left: T, right: T) -> T:
+        """Return left·right of floats, rounded."""
+        raise NotImplementedError
+
+    def fused(self, wire: Fused, left: T, right: T, addend: T) -> T:
+        """Return product_sign·left·right + addend_sign·addend of floats, rounded once."""
+        raise NotImplementedError
+
 
 @dataclass(frozen=True)
 class Input(PlanPart):
-    """An input word: which quantity of which joint, whether it wraps, and its bits."""
+    """An input word: which quantity of which joint, whether it wraps, its bits, and whether it is two's complement."""
 
     name: str
-    bits: int
+    bits: WordBits
     wraps: bool
+    signed: bool = True
 
     kind: ClassVar[str] = "input"
-    sources: ClassVar[tuple[int, ...]] = ()
+    optional: ClassVar[frozenset[str]] = frozenset({"signed"})
+    plural: ClassVar[str] = "inputs"
+    in_floats: ClassVar[bool] = True
+    exact_word: ClassVar[bool] = True
+
+    @classmethod
+    def of(cls, name: str, argument: Argument) -> Input:
+        """Return the input of a word that stands for `argument`."""
+        return cls(name, argument.bits, argument.kind == "angle", argument.signed)
+
+    @property
+    def words(self) -> Range:
+        """All words."""
+        return word_range(self.bits, self.signed)
 
     @property
     def lowest(self) -> int:
         """The lowest word."""
-        return word_range(self.bits).low
+        return self.words.low
 
     @property
     def highest(self) -> int:
         """The highest word."""
-        return word_range(self.bits).high
+        return self.words.high
 
-    def moved(self, places: Mapping[int, int]) -> Input:
-        """Return the wire itself: it reads no other."""
-        return self
+    def check(self, where: str, earlier: Earlier) -> None:
+        """Refuse an angle that is not two's complement."""
+        if self.wraps and not self.signed:
+            raise BddTorqueError(f"{where}: a word that wraps must be signed")
 
     def range(self, blocks: Sequence[Block]) -> Range:
         """Return the range of the word."""
-        return word_range(self.bits)
+        return self.words
 
     def evaluate(self, algebra: Algebra[T], words: Sequence[T]) -> T:
         """Return the word, from those of the wires before it."""
@@ -87,22 +150,16 @@ class AngleSum(PlanPart):
     """A wrapping sum of angle words: Σ multiplier·(word << shift) + constant, kept to `bits` bits."""
 
     name: str
-    bits: int
-    parts: tuple[tuple[int, int, int], ...]
+    bits: WordBits
+    parts: tuple[tuple[ExactWord, Annotated[int, Whole(-64, 64)], Annotated[int, Whole(0, 32)]], ...]
     """(wire, multiplier, shift) of each angle word."""
-    constant: int = 0
+    constant: Annotated[int, Whole(-(1 << 32), 1 << 32)] = 0
     """Turns a sine into a cosine: a quarter of a turn less."""
 
     kind: ClassVar[str] = "angle_sum"
-
-    @property
-    def sources(self) -> tuple[int, ...]:
-        """The wires that it reads."""
-        return tuple(wire for wire, _, _ in self.parts)
-
-    def moved(self, places: Mapping[int, int]) -> AngleSum:
-        """Return the wire with its sources at other places."""
-        return replace(self, parts=tuple((places[wire], factor, shift) for wire, factor, shift in self.parts))
+    plural: ClassVar[str] = "angle_sums"
+    in_floats: ClassVar[bool] = True
+    exact_word: ClassVar[bool] = True
 
     def range(self, blocks: Sequence[Block]) -> Range:
         """Return the range of the word."""
@@ -119,19 +176,21 @@ class Lookup(PlanPart):
     """The output word of a block at the words of some wires."""
 
     name: str
-    block: int
-    wires: tuple[int, ...]
+    block: Annotated[int, BlockReference()]
+    wires: tuple[ExactWord, ...]
 
     kind: ClassVar[str] = "lookup"
+    plural: ClassVar[str] = "lookups"
+    in_floats: ClassVar[bool] = True
 
-    @property
-    def sources(self) -> tuple[int, ...]:
-        """The wires that it reads."""
-        return self.wires
-
-    def moved(self, places: Mapping[int, int]) -> Lookup:
-        """Return the wire with its sources at other places."""
-        return replace(self, wires=tuple(places[wire] for wire in self.wires))
+    def check(self, where: str, earlier: Earlier) -> None:
+        """Refuse another number of words than the block has."""
+        block: Any = earlier.blocks[self.block]
+        words = len(block.input_widths)
+        if len(self.wires) != words:
+            raise BddTorqueError(
+                f"{where}, wires must be a list of {words}, as block {self.block} has it, got {list(self.wires)}"
+            )
 
     def range(self, blocks: Sequence[Block]) -> Range:
         """Return the range that the plan states of the word."""
@@ -142,8 +201,8 @@ class Lookup(PlanPart):
         return algebra.table(self, [words[wire] for wire in self.wires])
 
 
-Method = Literal["block", "limbs", "squares", "native"]
-"""How a product is taken: see `Product`. Files say these words; people read those of `Product.way`."""
+Method = Literal["blocks", "partial", "squares", "native"]
+"""Method by which a product is taken: see `Product`."""
 
 
 @dataclass(frozen=True)
@@ -152,8 +211,8 @@ class Product(PlanPart):
 
     For the target ``"tables"`` it is got with tables alone, in one of these ways:
 
-    - ``block``: one table of both words, rounding included;
-    - ``limbs``: partial products: magnitudes, piece by piece from one unsigned table of `limb_bits` by `limb_bits`,
+    - ``blocks``: one table of both words, rounding included;
+    - ``partial``: partial products: magnitudes, piece by piece from one unsigned table of `piece_bits` by `piece_bits`,
       added, then the sign;
     - ``squares``: quarter squares, ab = ⌊(a+b)²/4⌋ − ⌊(a−b)²/4⌋, from one table of one word.
 
@@ -162,31 +221,30 @@ class Product(PlanPart):
     """
 
     name: str
-    left: int
-    right: int
-    shift: int
+    left: Word
+    right: Word
+    shift: Shift
     method: Method
-    block: int
-    limb_bits: int
-    low: int
-    high: int
-    """`limb_bits` is 0 where the method is not limbs."""
+    block: Annotated[int, BlockReference(lowest=-1)]
+    piece_bits: Annotated[int, Whole(0, MAX_INPUT_BITS)]  # 0 where there are no partial products
+    low: Integer
+    high: Integer
 
     kind: ClassVar[str] = "product"
+    plural: ClassVar[str] = "products"
 
-    @property
-    def sources(self) -> tuple[int, ...]:
-        """The wires that it reads."""
-        return self.left, self.right
-
-    @property
-    def way(self) -> str:
-        """What the key `products` of a specification calls the method."""
-        return {"block": "blocks", "limbs": "partial"}.get(self.method, self.method)
-
-    def moved(self, places: Mapping[int, int]) -> Product:
-        """Return the wire with its sources at other places."""
-        return replace(self, left=places[self.left], right=places[self.right])
+    def check(self, where: str, earlier: Earlier) -> None:
+        """Refuse a method that does not multiply with the block."""
+        block = earlier.blocks[self.block] if self.block >= 0 else None
+        signed = isinstance(block, ProductBlock) and block.signed
+        fits = {
+            "blocks": signed and block.shift == self.shift,  # type: ignore[union-attr]
+            "partial": self.piece_bits > 0 and block == ProductBlock.of_pieces(self.piece_bits),
+            "squares": isinstance(block, SquareBlock),
+            "native": block is None,
+        }
+        if not fits[self.method] or (self.piece_bits and self.method != "partial"):
+            raise BddTorqueError(f"{where}: method '{self.method}' does not multiply with block {self.block}")
 
     def range(self, blocks: Sequence[Block]) -> Range:
         """Return the range that the plan states of the word."""
@@ -198,20 +256,11 @@ class Product(PlanPart):
 
 
 class _Summed(PlanPart):
-    """What `Sum` and `Output` have in common: Σ factor·word + constant, rounded once."""
+    """Common part of `Sum` and `Output`: Σ factor·word + constant, rounded once."""
 
-    parts: tuple[tuple[int, int], ...]
-    low: int
-    high: int
-
-    @property
-    def sources(self) -> tuple[int, ...]:
-        """The wires that it reads."""
-        return tuple(wire for wire, _ in self.parts)
-
-    def moved(self, places: Mapping[int, int]) -> Self:
-        """Return the sum with its sources at other places."""
-        return replace(self, parts=tuple((places[wire], factor) for wire, factor in self.parts))  # type: ignore[type-var]
+    parts: tuple[tuple[Word, Integer], ...]
+    low: Integer
+    high: Integer
 
     def range(self, blocks: Sequence[Block]) -> Range:
         """Return the range that the plan states of the word."""
@@ -231,31 +280,140 @@ class Sum(_Summed):
     """floor((Σ factor·word + constant)/2^shift + 1/2): ordinary arithmetic, exact, and rounded once."""
 
     name: str
-    parts: tuple[tuple[int, int], ...]  # (wire, whole factor) of each summand
-    constant: int
-    shift: int
-    low: int
-    high: int
-    lsb: Fraction  # the value of one unit of the result
+    parts: tuple[tuple[Word, Integer], ...]  # (wire, factor) of each summand
+    constant: Integer
+    shift: Shift
+    low: Integer
+    high: Integer
+    lsb: Unit  # the value of one unit of the result
     constant_error: Fraction = Fraction(0)  # how far rounded factors and constants can move the result, in its units
     dropped: Fraction = Fraction(0)  # what was left out as too small to matter, in its units
 
     kind: ClassVar[str] = "sum"
+    plural: ClassVar[str] = "sums"
 
 
-Wire = Input | AngleSum | Lookup | Product | Sum
+class _FloatPart(PlanPart):
+    """A wire of a plan in floats that carries a float."""
+
+    name: ClassVar[str] = ""
+    in_words: ClassVar[bool] = False
+    in_floats: ClassVar[bool] = True
+
+    def range(self, blocks: Sequence[Block]) -> Range:
+        """Refuse to say: the wire carries no word."""
+        raise TypeError(f"a wire of kind '{self.kind}' carries a float, and no word")
+
+    def evaluate(self, algebra: Algebra[T], values: Sequence[T]) -> T:
+        """Return the float, from the values of the wires before it: the algebra's method of this kind."""
+        result: T = getattr(algebra, self.kind)(self, *(values[source] for source in self.sources))
+        return result
+
+
+@dataclass(frozen=True)
+class Number(_FloatPart):
+    """A word as a float: of an input, or of a table. It is exact: words have no more bits than a float."""
+
+    word: Word
+
+    kind: ClassVar[str] = "number"
+
+
+@dataclass(frozen=True)
+class Constant(_FloatPart):
+    """The float nearest to a rational number, ties to even."""
+
+    value: Fraction
+
+    kind: ClassVar[str] = "constant"
+
+
+@dataclass(frozen=True)
+class Sine(_FloatPart):
+    """The sine or cosine of an angle word, plus a constant angle, by `bddtorque.words.float_sine`."""
+
+    word: ExactWord
+    cosine: bool  # whether it is the cosine
+    rest: Fraction = Fraction(0)  # the constant angle, rad
+
+    kind: ClassVar[str] = "sine"
+    plural: ClassVar[str] = "sines"
+
+
+@dataclass(frozen=True)
+class Multiply(_FloatPart):
+    """left·right, rounded."""
+
+    left: FloatValue
+    right: FloatValue
+
+    kind: ClassVar[str] = "multiply"
+    plural: ClassVar[str] = "products"
+
+
+@dataclass(frozen=True)
+class Add(_FloatPart):
+    """left + sign·right, rounded."""
+
+    left: FloatValue
+    right: FloatValue
+    sign: Sign = 1
+
+    kind: ClassVar[str] = "add"
+    plural: ClassVar[str] = "sums"
+
+
+@dataclass(frozen=True)
+class Fused(_FloatPart):
+    """product_sign·left·right + addend_sign·addend, rounded once: a fused multiply-add."""
+
+    left: FloatValue
+    right: FloatValue
+    addend: FloatValue
+    product_sign: Sign = 1
+    addend_sign: Sign = 1
+
+    kind: ClassVar[str] = "fused"
+    plural: ClassVar[str] = "fused"
+
+
+Wire = Input | AngleSum | Lookup | Product | Sum | Number | Constant | Sine | Multiply | Add | Fused
+OPERATIONS: dict[str, type[Wire]] = {
+    each.kind: each for each in (Input, AngleSum, Lookup, Product, Sum, Number, Constant, Sine, Multiply, Add, Fused)
+}
+"""Every kind of wire, by the name that files give it."""
 
 
 @dataclass(frozen=True)
 class Output(_Summed):
-    """One output word: clamp(floor((Σ factor·word + constant)/2^shift + 1/2)); fields as in `Sum`."""
+    """One output word: clamp(floor((Σ factor·word + constant)/2^shift + 1/2)); fields as in `Sum`.
+
+    In a plan in floats it is the float of one wire, which is in units: clamped, then rounded, ties to even.
+    """
 
     name: str
-    parts: tuple[tuple[int, int], ...]
-    constant: int
+    parts: tuple[tuple[Value, Integer], ...]
+    constant: Integer
     constant_error: Fraction
-    shift: int
-    low: int
-    high: int
-    lsb: Fraction
+    shift: Shift
+    low: Integer
+    high: Integer
+    lsb: Unit
     dropped: Fraction = Fraction(0)
+
+    @classmethod
+    def of_float(cls, name: str, wire: int, low: int, high: int, lsb: Fraction) -> Output:
+        """Return the output that is the float of a wire."""
+        return cls(name, ((wire, 1),), 0, Fraction(0), 0, low, high, lsb)
+
+    @property
+    def wire(self) -> int:
+        """The wire whose float it is."""
+        ((wire, _),) = self.parts
+        return wire
+
+    @property
+    def is_one_float(self) -> bool:
+        """True if it can be the word of one float: no factor, no constant, no shift."""
+        plain = Output.of_float(self.name, self.sources[0] if self.parts else 0, self.low, self.high, self.lsb)
+        return self == plain

@@ -1,1 +1,1 @@
-"""What is proved: the certificate, saturation, and the distance to the true function."""
+"""Proofs: the certificate, saturation, and the distance to the true function."""

@@ -7,9 +7,17 @@ import math
 import numpy as np
 import numpy.typing as npt
 
-from bddtorque.proof.arc_controls import POINTS, arc_controls, halvings, slide_controls
-from bddtorque.proof.control_points import LANES, corner_bounds, mix_axis, size_bounds
-from bddtorque.proof.motion_forms import largest_motions
+from bddtorque.proof.control_points import (
+    LANES,
+    POINTS,
+    arc_controls,
+    corner_bounds,
+    halvings,
+    largest_motions,
+    mix_axis,
+    size_bounds,
+    slide_controls,
+)
 from bddtorque.proof.motion_rows import MotionRows
 
 Floats = npt.NDArray[np.float64]

@@ -16,19 +16,17 @@ from typing import Any, Generic, TypeVar
 
 from bddtorque.base.errors import BddTorqueError, WrongKindError
 from bddtorque.base.plain import choice, listed, of_type, real, table, whole
-from bddtorque.base.shown_tables import html_table
+from bddtorque.base.shown_text import html_table
 from bddtorque.proof.proved_bound import (
-    FUNCTION_KEYS,
-    QUANTITY,
-    QUANTITY_KEYS,
+    KEYS,
     ROBOT,
-    ROBOT_KEYS,
     SATURATIONS,
     Parts,
     ProvedBound,
     Saturation,
+    TorqueRange,
+    effective_bits,
 )
-from bddtorque.proof.torque_range import TorqueRange, effective_bits
 
 T = TypeVar("T")
 RELATIVE_TO = {
@@ -37,7 +35,8 @@ RELATIVE_TO = {
     "law": "the law as a real-number function, at the exact values of the input words",
     "samples": "the interpolant of the samples, at the exact values of the input words",
 }
-"""What the words of a compiled function are compared with, by the kind of its source."""
+"""Truths that the words of a compiled function are compared with."""
+TORQUE_UNITS = ("N·m", "N")
 NAME_WIDTH = 24
 """Characters that the names of rows take."""
 
@@ -88,7 +87,7 @@ class Certificate:
     low = _OfOnlyOutput[float]()
     high = _OfOnlyOutput[float]()
     saturation = _OfOnlyOutput[Saturation]()
-    witness = _OfOnlyOutput["tuple[Any, ...] | None"]()
+    witness = _OfOnlyOutput["tuple[tuple[int, ...], ...] | None"]()
     relative_to = _OfOnlyOutput[str]()
     assumed = _OfOnlyOutput[float]()
     spread = _OfOnlyOutput[float]()
@@ -108,7 +107,7 @@ class Certificate:
 
     @property
     def faithful(self) -> bool:
-        """Whether every output is faithful: proved below one unit of its last bit."""
+        """True if every output is faithful: proved below one unit of its last bit."""
         return all(output.faithful for output in self.outputs)
 
     @property
@@ -118,16 +117,11 @@ class Certificate:
 
     @property
     def _of_function(self) -> bool:
-        return self.outputs[0].relative_to not in (ROBOT, QUANTITY)
+        return self.outputs[0].relative_to != ROBOT
 
     def to_plain(self) -> dict[str, Any]:
         """Return plain data for JSON."""
-        plain = [output.to_plain() for output in self.outputs]
-        return plain[0] if self._of_function else {self._key: plain}
-
-    @property
-    def _key(self) -> str:
-        return "outputs" if self.outputs[0].relative_to == QUANTITY else "torques"
+        return {"outputs": [output.to_plain() for output in self.outputs]}
 
     @property
     def _what(self) -> str:
@@ -222,12 +216,12 @@ def _lines(columns: Sequence[dict[str, str]]) -> list[str]:
 
 
 def _what(outputs: Sequence[ProvedBound]) -> str:
-    return "value" if outputs[0].relative_to == QUANTITY else "torque"
+    return "torque" if all(output.unit in TORQUE_UNITS for output in outputs) else "value"
 
 
 def _bound_title(torques: Sequence[ProvedBound]) -> str:
     """Return the name of the row of bounds, with their units."""
-    if torques[0].relative_to == ROBOT:
+    if _what(torques) == "torque":
         return "bound in N·m or N"
     units = dict.fromkeys(torque.unit for torque in torques)
     return f"bound in {' or '.join(unit or '1' for unit in units)}"
@@ -252,41 +246,33 @@ def _function_text(output: ProvedBound) -> str:
     return "\n".join([*lines, "", f"  {name}: {output.about_saturation()}"])
 
 
-def certificate_from_plain(plain: object, kind: str, where: str = "certificate") -> Certificate:
-    """Return the certificate that `Certificate.to_plain` wrote for a kind of source; every field is checked."""
-    if kind not in (ROBOT, QUANTITY):
-        return Certificate((_output(plain, FUNCTION_KEYS, where),))
-    key, keys = ("torques", ROBOT_KEYS) if kind == ROBOT else ("outputs", QUANTITY_KEYS)
-    given = listed(table(plain, (key,), where)[key], where)
-    outputs = tuple(_output(each, keys, f"{where}, {key.removesuffix('s')} {k}") for k, each in enumerate(given, 1))
+def outputs_from_plain(plain: object, where: str = "certificate") -> tuple[ProvedBound, ...]:
+    """Return the outputs of the certificate that `Certificate.to_plain` wrote; every field is checked."""
+    given = listed(table(plain, ("outputs",), where)["outputs"], where)
+    outputs = tuple(_output(each, f"{where}, output {k}") for k, each in enumerate(given, 1))
     if not outputs:
         raise BddTorqueError(f"{where} must be of at least one output")
-    return Certificate(outputs)
+    return outputs
 
 
-def _output(plain: object, keys: tuple[str, ...], where: str) -> ProvedBound:
-    given = table(plain, keys, where)
-    of_robot, of_function = keys is ROBOT_KEYS, keys is FUNCTION_KEYS
-    choice(given["saturation"], SATURATIONS, f"{where}, saturation")
-    if of_function:
-        choice(given["relative_to"], tuple(RELATIVE_TO), f"{where}, relative_to")
+def _output(plain: object, where: str) -> ProvedBound:
+    given = table(plain, KEYS, where)
     parts = table(given["parts"], tuple(part.name for part in fields(Parts)), f"{where}, parts")
     witness = given["witness"]
     if witness is not None:
-        listed_words = listed(witness, where, 3 if of_robot else None)
-        witness = _words(witness, where) if of_function else tuple(_words(each, where) for each in listed_words)
+        witness = tuple(_words(each, where) for each in listed(witness, where))
     output = ProvedBound(
-        of_type(given["joint" if of_robot else "output"], str, where),
+        of_type(given["name"], str, where),
         of_type(given["unit"], str, where),
         real(given["lsb"], where),
         Parts(**{name: real(value, f"{where}, {name}") for name, value in parts.items()}),
         real(given["low"], where),
         real(given["high"], where),
-        given["saturation"],
+        choice(given["saturation"], SATURATIONS, f"{where}, saturation"),  # type: ignore[arg-type]
         witness,
-        given.get("relative_to", ROBOT if of_robot else QUANTITY),
-        real(given.get("assumed", 0.0), f"{where}, assumed"),
-        real(given.get("spread", 0.0), f"{where}, spread"),
+        choice(given["relative_to"], (ROBOT, *RELATIVE_TO), f"{where}, relative_to"),
+        real(given["assumed"], f"{where}, assumed"),
+        real(given["spread"], f"{where}, spread"),
     )
     if real(given["bound"], where) != output.bound:
         raise BddTorqueError(f"{where}: the bound {given['bound']} is not the sum of its parts")

@@ -18,15 +18,15 @@ from bddtorque.dynamics.chain import chain_of
 from bddtorque.dynamics.terms import (
     FIFTH_COSINES,
     FIFTH_SINES,
-    MOST_JOINTS,
+    MAX_JOINTS,
     PARABOLA,
-    REVOLUTE_POINTS,
+    TURNING_POINTS,
     grid_turns,
     mix,
     sample_coefficients,
     sample_grid,
 )
-from bddtorque.proof.arc_controls import POINTS
+from bddtorque.proof.control_points import POINTS
 from bddtorque.proof.sample_errors import NOTHING, gamma, rounding_loss, sample_errors, turns_idly
 from bddtorque.robots.robot import Robot
 from bddtorque.words.formats import TURN
@@ -56,7 +56,7 @@ class MotionRows:
         Rows of what is multiplied with two velocities, (v, v) below the diagonal, with an acceleration, and with
         nothing, (1,); -1 for none.
     even
-        Whether velocities run from -x to x: then any one sign may be chosen. Else the first of the v is the constant 1.
+        True if velocities run from -x to x: then any one sign may be chosen. Else the first of the v is the constant 1.
     factors
         (2, rows), which two motions a coefficient is multiplied with: velocities, accelerations, and 1.
     shares
@@ -66,7 +66,7 @@ class MotionRows:
     total
         No torque is larger: all coefficients together.
     left_out
-        How much the torque may differ from what is given here, and float64 may lose on the way to a bound.
+        Most that the torque may differ from these rows, and float64 may lose on the way to a bound.
     """
 
     positions: Integers
@@ -88,9 +88,9 @@ class MotionRows:
 def motion_rows(robot: Robot, place: int, direction: int, low: Floats, high: Floats) -> MotionRows | None:
     """Return the coefficients of a torque, or of minus it, for inputs (3n,) between two ends; None if there are none.
 
-    There are none of robots of too many joints, and of joints that follow others.
+    There are none of robots of too many joints, and of joints that follow others or are made of several motions.
     """
-    if robot.followers or len(robot.joints) > MOST_JOINTS:
+    if robot.coupled or len(robot.joints) > MAX_JOINTS:
         return None
     n = len(robot.joints)
     middle, radius = 0.5 * (low + high), 0.5 * (high - low)
@@ -100,11 +100,11 @@ def motion_rows(robot: Robot, place: int, direction: int, low: Floats, high: Flo
         widest, speed = widest + np.abs(speed), 0.0 * speed
     turned = _absolute_angles(robot, low, high)
     reach = (np.abs(middle) + radius).tolist()
-    far = tuple(1.0 if joint.revolute else max(1.0, reach[j]) for j, joint in enumerate(robot.joints))
+    far = tuple(1.0 if joint.kind.turns else max(1.0, reach[j]) for j, joint in enumerate(robot.joints))
     rows, errors = _rows(robot, place, tuple(map(tuple, turned.tolist())), far)
     own, size, off = _moved(rows, errors, direction, (speed, widest), (middle[2 * n :], radius[2 * n :]))
     for j, joint in enumerate(robot.joints):
-        if not joint.revolute:  # x = middle + radius · y
+        if not joint.kind.turns:  # x = middle + radius · y
             m, r = middle[j], radius[j]
             size *= far[j] ** 2
             about = np.array([[1.0, m, m * m], [0.0, r, 2 * m * r], [0.0, 0.0, r * r]])
@@ -122,7 +122,7 @@ def _absolute_angles(robot: Robot, low: Floats, high: Floats) -> Integers:
     turned, side = np.eye(n, dtype=np.int64), np.ones(n, dtype=np.int64)
     for k in range(2 if turns_idly(chain) else 1, n):
         axis = chain.rotation[k][:, 2]
-        whole = chain.revolute[k - 1] and chain.revolute[k] and high[k] - low[k] >= TURN
+        whole = chain.turns[k - 1] and chain.turns[k] and high[k] - low[k] >= TURN
         if whole and chain.parent[k] == k - 1 and np.abs(axis[:2]).max() <= NOTHING:
             side[k] = side[k - 1] * (1 if axis[2] > 0 else -1)
             turned[k, k - 1 : k + 1] = -side[k], side[k]
@@ -145,7 +145,7 @@ def _rows(
     Positions are those that `turned` turns back; `far` is how far they go.
     """
     chain = chain_of(robot)
-    turns = chain.revolute.tolist()
+    turns = chain.turns.tolist()
     grid, (sines, cosines) = sample_grid(turns), grid_turns(turns)
     shape = [POINTS if each else 3 for each in turns]
     if turns_idly(chain):
@@ -177,7 +177,7 @@ def _rows(
 
 def _expanded(values: Floats, turns: list[bool]) -> Floats:
     """Return what the functions of each position are multiplied with, for values at fifths of a turn, or -1, 0, 1."""
-    fifths = np.outer([1, 2], np.arange(REVOLUTE_POINTS)) % REVOLUTE_POINTS
+    fifths = np.outer([1, 2], np.arange(TURNING_POINTS)) % TURNING_POINTS
     cosines, sines = np.array(FIFTH_COSINES)[fifths] * 0.4, np.array(FIFTH_SINES)[fifths] * 0.4
     from_turn = np.stack([np.full(5, 0.2), cosines[0], sines[0], cosines[1], sines[1]])
     for axis, turning in enumerate(turns):

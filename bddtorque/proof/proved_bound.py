@@ -1,4 +1,4 @@
-"""What is proved of one output: its bound, the parts of it, and whether it can saturate."""
+"""Proof of one output: its bound, the parts of it, whether it can saturate, and the range that a torque needs."""
 
 from __future__ import annotations
 
@@ -6,20 +6,115 @@ import math
 from dataclasses import dataclass, field, fields
 from typing import Any, Literal
 
-from bddtorque.proof.torque_range import TorqueRange
-
 Saturation = Literal["cannot", "can", "not excluded"]
 SATURATIONS = ("cannot", "can", "not excluded")
-ROBOT, QUANTITY = "robot", "quantity"
-SHARED_KEYS = ("low", "high", "saturation", "witness")
-ROBOT_KEYS = ("joint", "unit", "lsb", "bound", "parts", *SHARED_KEYS)
-QUANTITY_KEYS = ("output", *ROBOT_KEYS[1:])
-FUNCTION_KEYS = ("output", "unit", "lsb", "bound", "relative_to", "parts", "assumed", "spread", *SHARED_KEYS)
+ROBOT = "robot"
+KEYS = (
+    "name", "unit", "lsb", "bound", "relative_to", "parts", "assumed", "spread", "low", "high", "saturation", "witness",
+)  # fmt: skip
+"""Keys of an output in a file and in `--json`."""
+State = tuple[int, ...]
+"""Input words: q, qd and qdd of all joints, one after another."""
+
+
+@dataclass(frozen=True)
+class Extent:
+    """Bounds of the smallest and the largest value of a torque, N·m or N.
+
+    Attributes
+    ----------
+    low, high
+        No torque is below, or above: proved.
+    low_reached, high_reached
+        The smallest and the largest one that a search found.
+    low_state, high_state
+        Where it found them.
+    """
+
+    low: float
+    low_reached: float
+    high_reached: float
+    high: float
+    low_state: State = field(default=(), repr=False)
+    high_state: State = field(default=(), repr=False)
+
+    @property
+    def reached(self) -> float:
+        """The largest magnitude that a search found."""
+        return max(-self.low_reached, self.high_reached)
+
+    @property
+    def at_most(self) -> float:
+        """The largest magnitude that is not excluded by proof."""
+        return max(-self.low, self.high)
+
+    def __str__(self) -> str:
+        return f"{self.reached:.4g} to {self.at_most:.4g}"
+
+
+@dataclass(frozen=True)
+class TorqueRange:
+    """Range of one torque, as far as it is known.
+
+    Attributes
+    ----------
+    joint, unit
+        Its name; N·m or N.
+    low, high
+        The range of its words, at the joint.
+    bound
+        The proved error of its words, in `unit`.
+    extent
+        Extremes of the torque, whatever the input words are.
+    within_limits
+        Extremes with all joints within their limits; None if all words are.
+    """
+
+    joint: str
+    unit: str
+    low: float
+    high: float
+    bound: float
+    extent: Extent
+    within_limits: Extent | None = None
+
+    @property
+    def reached(self) -> float:
+        """The largest magnitude that a search found."""
+        return self.extent.reached
+
+    @property
+    def at_most(self) -> float:
+        """The largest magnitude that is not excluded by proof."""
+        return self.extent.at_most
+
+    @property
+    def effective_bits(self) -> float:
+        """log2(largest torque / bound), the largest being what was reached; 0 where the error is larger."""
+        return effective_bits(self.reached, self.bound)
+
+    def shown_range(self) -> str:
+        """Return the range as ``±100`` or ``-5 to 20``."""
+        return f"±{self.high:.6g}" if self.low == -self.high else f"{self.low:.6g} to {self.high:.6g}"
+
+    def to_plain(self) -> dict[str, Any]:
+        """Return the figures by name."""
+        plain: dict[str, Any] = {name: getattr(self, name) for name in ("joint", "unit", "low", "high")}
+        plain |= {"reached": self.reached, "at_most": self.at_most, "bound": self.bound}
+        if self.within_limits is not None:
+            limited = self.within_limits
+            plain["within_limits"] = {"reached": limited.reached, "at_most": limited.at_most}
+        return {**plain, "effective_bits": self.effective_bits}
+
+
+def effective_bits(largest: float, bound: float) -> float:
+    """Return log2(largest value / bound of its error): the bits of a word that say something; 0 if none do."""
+    return max(0.0, math.log2(largest / bound)) if largest > 0 and bound > 0 else 0.0
 
 
 @dataclass(frozen=True)
 class Parts:
-    """Where the error of one output can come from, in units of its last bit; all rounded up.
+    """Error of one output by where it can come from, in units of its last bit; all rounded up.
 
     Attributes
     ----------
@@ -61,7 +156,7 @@ class Parts:
 
 @dataclass(frozen=True)
 class ProvedBound:
-    """What is proved about one output: a torque, or the value of a function.
+    """Proved bound of one output: a torque, or the value of a function.
 
     Attributes
     ----------
@@ -76,17 +171,16 @@ class ProvedBound:
     low, high
         A sound range of the compiled value before it is clamped, in `unit`.
     saturation
-        Whether any input needs more than the format holds: ``"cannot"`` (proved), ``"can"`` (see `witness`), or
-        ``"not excluded"``.
+        Answer to whether any input needs more than the format holds: ``"cannot"`` (proved), ``"can"`` (see `witness`),
+        or ``"not excluded"``.
     witness
-        Input words that saturate (for a robot q, qd and qdd), or None.
+        Input words that saturate, array by array, or None.
     relative_to
-        What the true value is: ``"robot"`` (its torques), ``"quantity"`` (another function of it), or a key of
-        `RELATIVE_TO`.
+        Truth of the value: ``"robot"`` (a quantity of it), or a key of `RELATIVE_TO`.
     assumed
         Your stated error of a function's own values, in units; not proved.
     spread
-        How far samples of the same words lie from their mean at most, in `unit`; not part of the bound.
+        Largest distance of samples of the same words from their mean, in `unit`; not part of the bound.
     effort
         The unit of the motor's effort (``"mA"`` or ``"count"``) and how many of it make one `unit`; None if the spec
         has no drive. It follows from the spec and is not part of what is proved.
@@ -99,7 +193,7 @@ class ProvedBound:
     low: float
     high: float
     saturation: Saturation
-    witness: tuple[Any, ...] | None = None
+    witness: tuple[tuple[int, ...], ...] | None = None
     relative_to: str = ROBOT
     assumed: float = 0.0
     spread: float = 0.0
@@ -119,7 +213,7 @@ class ProvedBound:
     def bound(self) -> float:
         """The bound on the error, in units of the last bit: what is proved plus what was assumed."""
         total = self.parts.total
-        return total if self.relative_to in (ROBOT, QUANTITY) else (total + self.assumed) * (1 + 1e-15)
+        return total if self.relative_to == ROBOT else (total + self.assumed) * (1 + 1e-15)
 
     @property
     def bound_si(self) -> float:
@@ -133,7 +227,7 @@ class ProvedBound:
 
     @property
     def faithful(self) -> bool:
-        """Whether every word is less than one unit from the true value."""
+        """True if every word is less than one unit from the true value."""
         return self.bound < 1.0
 
     def about_saturation(self, known: TorqueRange | None = None) -> str:
@@ -149,10 +243,9 @@ class ProvedBound:
         return f"saturation not excluded; a range of {reach} would be wide enough"
 
     def to_plain(self) -> dict[str, Any]:
-        """Return plain data for JSON; robots and functions have different keys."""
-        keys = {ROBOT: ROBOT_KEYS, QUANTITY: QUANTITY_KEYS}.get(self.relative_to, FUNCTION_KEYS)
-        plain = {key: self.name if key in ("joint", "output") else getattr(self, key) for key in keys}
+        """Return plain data for JSON."""
+        plain = {key: getattr(self, key) for key in KEYS}
         plain["parts"] = self.parts.to_plain()
         if self.witness is not None:
-            plain["witness"] = [list(words) if isinstance(words, tuple) else words for words in self.witness]
+            plain["witness"] = [list(words) for words in self.witness]
         return plain

@@ -1,6 +1,6 @@
-"""How far the regrouped recursion can be from the true torques of a robot of any size: no grid, one pass over it.
+"""Distance of the regrouped recursion from the true torques of a robot of any size: no grid, one pass over it.
 
-Three chains lie between the robot and what is compiled, and Newton-Euler on `Charged` numbers bounds each step:
+Three chains lie between the robot and what is compiled, and Newton-Euler on `ErrorBound` numbers bounds each step:
 
 1. the robot with exactly orthonormal rotations instead of those that are stored, which are a little off;
 2. that chain regrouped, which changes no torque; done again here with proved radii, it says how far each number of the
@@ -21,17 +21,56 @@ import numpy as np
 import numpy.typing as npt
 
 from bddtorque.dynamics.chain import Chain, chain_of, transform
+from bddtorque.dynamics.coupling import drive_torques
 from bddtorque.dynamics.newton_euler import WRENCH, newton_euler
-from bddtorque.dynamics.regroup import Frames, Steps, about_z, regroup_steps
-from bddtorque.proof.bounded_chain import bounded_chain
-from bddtorque.proof.charged import Charged, entry
+from bddtorque.dynamics.regroup import Frames, RegroupSteps, about_z, regroup_steps
 from bddtorque.robots.frames import times
 from bddtorque.robots.robot import Robot
-from bddtorque.words.bounded import ROOM, ULP, Bounded
+from bddtorque.words.bounded import ROUND_UP, ULP, Bounded, Interval
+from bddtorque.words.error_bound import ErrorBound, entry
+from bddtorque.words.turning import SineOf
 
 Floats = npt.NDArray[np.float64]
 
 _EXACT = (0.0, 1.0, -1.0)
+
+
+def bounded_chain(robot: Robot) -> Chain:
+    """Return the robot's chain with a radius on what was computed from its parameters: the pseudo-inertias."""
+    chain = chain_of(robot)
+    largest = _largest_parts(robot)
+    body = np.empty(chain.body.shape, dtype=object)
+    for place in np.ndindex(body.shape):
+        value = float(chain.body[place])
+        body[place] = Bounded(value, 64 * ULP * largest[place]) if largest[place] else value
+    return chain._replace(body=body)
+
+
+def _largest_parts(robot: Robot) -> Floats:
+    """Return (k, 4, 4): for each entry of the pseudo-inertias, what its summands amount to without regard to sign."""
+    bodies = []
+    for link in (*(member.link for member in robot.members), *([robot.payload] if robot.payload else [])):
+        c, K = np.abs(np.array(link.centre_of_mass)), np.abs(np.array(link.inertia))
+        K = K + K.T + link.mass * (c @ c * np.eye(3) + np.outer(c, c))
+        parts = np.zeros((4, 4))
+        parts[:3, :3] = K + np.trace(K) / 2 * np.eye(3)
+        parts[:3, 3] = parts[3, :3] = link.mass * c
+        parts[3, 3] = link.mass
+        bodies.append(parts)
+    if robot.payload:
+        T = np.eye(4)
+        T[:3, :3], T[:3, 3] = np.abs(np.array(robot.tip.rotation)), np.abs(np.array(robot.tip.translation))
+        payload, place = bodies.pop(), robot.tip_member("a payload")
+        bodies[place] = bodies[place] + T @ payload @ T.T
+    return np.array(bodies)
+
+
+def bounded_torques(chain: Chain, sine: Any, cosine: Any, q: Any, qd: Any, qdd: Any) -> list[Bounded]:
+    """Return the torques of the drives of a chain, all arguments (k,) arrays of floats or `Bounded`."""
+    tau, wrench = np.zeros(len(q), dtype=object), np.zeros((len(q), WRENCH), dtype=object)
+    newton_euler(chain, sine, cosine, q, qd, qdd, tau, wrench)
+    drives = drive_torques(chain, tau)
+    return [value if isinstance(value, Bounded) else Bounded(np.float64(value)) for value in drives]
 
 
 def recursion_errors(robot: Robot, reach: Sequence[float], motion: Mapping[str, float]) -> Floats:
@@ -44,11 +83,11 @@ def recursion_errors(robot: Robot, reach: Sequence[float], motion: Mapping[str, 
     angle = ULP * (np.abs(chain.offset) + np.abs(steps.result.offset))  # the two are added in floats
     still, tilts = np.zeros(len(angle)), _all_tilts(chain)
     exact = _regrouped_balls(robot, tilts, steps)
-    middle = _charged(steps.undropped, _distances(steps.undropped, exact))
+    middle = _with_errors(steps.undropped, _distances(steps.undropped, exact))
     result = steps.result.chain
-    dropped = _charged(result, _radii(result, body=_dropping(steps)))
+    dropped = _with_errors(result, _radii(result, body=_dropping(steps)))
     rest = sum(_errors(each, off, reach, motion) for each, off in ((middle, still), (dropped, angle)))
-    errors: Floats = (_rotation_errors(robot, tilts, reach, motion) + np.asarray(rest)) * ROOM
+    errors: Floats = (_rotation_errors(robot, tilts, reach, motion) + np.asarray(rest)) * ROUND_UP
     if not np.isfinite(errors).all():
         raise OverflowError("the torques of this robot are beyond what floats can bound")
     return errors
@@ -57,12 +96,14 @@ def recursion_errors(robot: Robot, reach: Sequence[float], motion: Mapping[str, 
 def rotation_errors(robot: Robot, reach: Sequence[float], motion: Mapping[str, float]) -> Floats:
     """Return, for each torque, how far it can be from that of a robot with orthonormal rotations; 0 if all are."""
     tilts = _all_tilts(chain_of(robot))
-    return _rotation_errors(robot, tilts, reach, motion) * ROOM if tilts.any() else np.zeros(robot.degrees_of_freedom)
+    return (
+        _rotation_errors(robot, tilts, reach, motion) * ROUND_UP if tilts.any() else np.zeros(robot.degrees_of_freedom)
+    )
 
 
 def _rotation_errors(robot: Robot, tilts: Floats, reach: Sequence[float], motion: Mapping[str, float]) -> Floats:
     chain = chain_of(robot)
-    own = _charged(_largest(chain, robot), _radii(chain, rotation=tilts))
+    own = _with_errors(_largest(chain, robot), _radii(chain, rotation=tilts))
     return _errors(own, np.zeros(len(chain.offset)), reach, motion)
 
 
@@ -87,7 +128,7 @@ def _largest(chain: Chain, robot: Robot) -> Chain:
     """Return the chain with its bodies as large as their radii allow."""
     body = bounded_chain(robot).body
     sizes = [abs(each.value) + each.radius if isinstance(each, Bounded) else abs(each) for each in body.ravel()]
-    return chain._replace(body=np.array(sizes, dtype=np.float64).reshape(body.shape) * ROOM)
+    return chain._replace(body=np.array(sizes, dtype=np.float64).reshape(body.shape) * ROUND_UP)
 
 
 def _radii(chain: Chain, **known: Any) -> dict[str, Any]:
@@ -96,8 +137,8 @@ def _radii(chain: Chain, **known: Any) -> dict[str, Any]:
     return {name: known.get(name, np.zeros(getattr(chain, name).shape)) for name in names}
 
 
-def _charged(chain: Chain, radii: Mapping[str, Any]) -> Chain:
-    """Return a chain of charged numbers."""
+def _with_errors(chain: Chain, radii: Mapping[str, Any]) -> Chain:
+    """Return a chain of numbers with their errors."""
     numbers = {}
     for name, radius in radii.items():
         values = getattr(chain, name)
@@ -108,7 +149,7 @@ def _charged(chain: Chain, radii: Mapping[str, Any]) -> Chain:
     return chain._replace(**numbers)
 
 
-def _regrouped_balls(robot: Robot, tilts: Floats, steps: Steps) -> Chain:
+def _regrouped_balls(robot: Robot, tilts: Floats, steps: RegroupSteps) -> Chain:
     """Return the regrouped chain, nothing dropped, as numbers with radii that hold those of exact regrouping."""
     chain, known = chain_of(robot), bounded_chain(robot)
     rotation = np.empty(chain.rotation.shape, dtype=object)
@@ -167,11 +208,11 @@ def _distances(chain: Chain, exact: Chain) -> dict[str, Any]:
             ball = balls[place]
             centre, radius = (ball.value, ball.radius) if isinstance(ball, Bounded) else (float(ball), 0.0)
             off = abs(float(values[place]) - float(centre))
-            distance[place] = (off + float(radius)) * ROOM if off or radius else 0.0
+            distance[place] = (off + float(radius)) * ROUND_UP if off or radius else 0.0
     return found
 
 
-def _dropping(steps: Steps) -> Floats:
+def _dropping(steps: RegroupSteps) -> Floats:
     """Return a radius for the second moments that became one: the sum was rounded, and its parts cleaned before."""
     before, after = steps.undropped, steps.result.chain
     radii = np.zeros(after.body.shape)
@@ -185,18 +226,22 @@ def _dropping(steps: Steps) -> Floats:
 
 
 def _errors(chain: Chain, angle: Floats, reach: Sequence[float], motion: Mapping[str, float]) -> Floats:
-    """Return what the torques of a chain of charged numbers are charged, (n,)."""
-    k, n = len(chain.revolute), chain.driven
+    """Return the errors of the torques of a chain of numbers with errors, (n,)."""
+    k, n = len(chain.turns), chain.driven
     drives = list(zip(chain.drive.tolist(), chain.multiplier.tolist(), strict=True))
     arrays = [np.zeros(k, dtype=object) for _ in range(6)]
     sine, cosine, q, qd, qdd, tau = arrays
     for i, (j, multiplier) in enumerate(drives):
-        sine[i], cosine[i] = (Charged(1.0, float(angle[i]), angle=(i, which)) for which in (False, True))
-        scaled = [Charged(size) * multiplier for size in (reach[j], motion[f"qd{j + 1}"], motion[f"qdd{j + 1}"])]
+        sine[i], cosine[i] = (
+            ErrorBound(Interval(-1.0, 1.0), {"constants": float(angle[i])}, sine=SineOf(i, which))
+            for which in (False, True)
+        )
+        sizes = (reach[j], motion[f"qd{j + 1}"], motion[f"qdd{j + 1}"])
+        scaled = [ErrorBound(Interval(-size, size)) * multiplier for size in sizes]
         q[i], qd[i], qdd[i] = scaled[0] + float(chain.offset[i]), scaled[1], scaled[2]
     newton_euler(chain, sine, cosine, q, qd, qdd, tau, np.zeros((k, WRENCH), dtype=object))
     errors = np.zeros(n)
     for i, (j, multiplier) in enumerate(drives):
-        charged = tau[i] * multiplier if isinstance(tau[i], Charged) else Charged(0.0)
-        errors[j] += charged.error
+        if isinstance(tau[i], ErrorBound):
+            errors[j] += (tau[i] * multiplier).error
     return errors

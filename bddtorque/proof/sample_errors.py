@@ -1,4 +1,4 @@
-"""How far the coefficients of a torque that `terms` samples in float64 can be from the true ones.
+"""Distance of the coefficients of a torque that `terms` samples in float64 from the true ones.
 
 Newton-Euler is run on magnitudes: every number is replaced by the largest that it can be at any position, sines and
 cosines by 1, and nothing cancels. Each operation adds what it can round off, and what its operands are off by (forward
@@ -21,8 +21,8 @@ import numpy.typing as npt
 
 from bddtorque.dynamics.chain import Chain, chain_of
 from bddtorque.dynamics.matrices import weightless
-from bddtorque.dynamics.terms import MOST_JOINTS
-from bddtorque.proof.bounded_chain import bounded_chain, bounded_torques
+from bddtorque.dynamics.terms import MAX_JOINTS
+from bddtorque.proof.recursion_truth import bounded_chain, bounded_torques
 from bddtorque.robots.robot import Robot
 from bddtorque.words.bounded import ULP, Bounded, Magnitude
 
@@ -31,10 +31,10 @@ Floats = npt.NDArray[np.float64]
 NOTHING = 1e-12
 """Of an axis, and of gravity: what is no more across is taken to be none, and counted."""
 ROUNDING = 2.0**-53
-"""How much of a result float64 may lose, once."""
+"""Share of a result that float64 may lose, once."""
 HALVINGS = 6
 """Of a box whose control points are computed from coefficients, at most: its halves have means of them."""
-FURTHEST_CONTROL = 1.51
+MAX_CONTROL = 1.51
 """No control point of 1, a sine or a cosine is further out, over arcs of a quarter turn."""
 _SLACK = 1 + 1e-9
 """Magnitudes are rounded, too: by far less."""
@@ -101,13 +101,13 @@ def rounding_loss(positions: int) -> float:
       velocities are from where the tangent touches: 2,268. Where its diagonal dominates instead, by sums off by 10, it
       is less. Together below 3,500.
     """
-    v = MOST_JOINTS + 1
-    rows, changes = v * (v + 1) // 2 - 1 + MOST_JOINTS + 1, v - 2 + 2 ** (v - 2)
-    coefficients = 38 + 8 * MOST_JOINTS
-    controls = (MOST_JOINTS + HALVINGS) * (400 + 6) + 16 * MOST_JOINTS
+    v = MAX_JOINTS + 1
+    rows, changes = v * (v + 1) // 2 - 1 + MAX_JOINTS + 1, v - 2 + 2 ** (v - 2)
+    coefficients = 38 + 8 * MAX_JOINTS
+    controls = (MAX_JOINTS + HALVINGS) * (400 + 6) + 16 * MAX_JOINTS
     corners = rows + 2 + changes * (2 * changes + 1) + changes + 6
     count = coefficients + controls + HALVINGS * (400 + 6) + corners
-    return _SLACK * gamma(count) * FURTHEST_CONTROL**positions
+    return _SLACK * gamma(count) * MAX_CONTROL**positions
 
 
 def _magnitudes(robot: Robot) -> Chain:
@@ -129,9 +129,9 @@ def _magnitudes(robot: Robot) -> Chain:
 
 
 def turns_idly(chain: Chain) -> bool:
-    """Whether no torque depends on the first position: it turns about the vertical."""
+    """Return whether no torque depends on the first position: it turns about the vertical."""
     largest = float(np.abs(chain.base_acceleration).max())
-    return bool(chain.revolute[0] and across_gravity(chain) <= NOTHING * max(1.0, largest))
+    return bool(chain.turns[0] and across_gravity(chain) <= NOTHING * max(1.0, largest))
 
 
 def across_gravity(chain: Chain) -> float:

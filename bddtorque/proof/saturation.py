@@ -1,4 +1,4 @@
-"""Whether a torque can leave the range of its words: proved not, shown by a state, or not excluded.
+"""Saturation of torques, that is, leaving the range of their words: proved not, shown by a state, or not excluded.
 
 Proved by the range of the sum, as the errors are; where that is too wide, as those of recursions are, by boxes of
 positions (`torque_boxes`).
@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
@@ -15,35 +16,34 @@ import numpy.typing as npt
 
 from bddtorque.dynamics.batch import friction, torques
 from bddtorque.dynamics.chain import chain_of
-from bddtorque.laws.joint_friction import friction_reach
-from bddtorque.plan.float_plan import AnyPlan, FloatPlan
-from bddtorque.plan.float_reference import run_float_wires
-from bddtorque.plan.reference import run_sum, run_wires
+from bddtorque.plan.plan import Plan
+from bddtorque.plan.reference import run_unclamped
 from bddtorque.plan.table import Table
 from bddtorque.proof.proved_bound import Saturation
 from bddtorque.proof.torque_boxes import torque_search
 from bddtorque.robots.robot import Robot
-from bddtorque.words import Format, Formats
 from bddtorque.words.bounded import Interval
+from bddtorque.words.formats import Format
+from bddtorque.words.interface import Interface
+from bddtorque.words.joint_friction import friction_reach
 from bddtorque.words.portable import sine_cosine
-from bddtorque.words.rounding import half_up_shift
 
 Words = npt.NDArray[np.int64]
 Witness = tuple[tuple[int, ...], ...]
-"""Input words, array by array: of a robot q, qd and qdd."""
+"""Input words, array by array."""
 Verdict = tuple[Saturation, Witness | None, tuple[float, float]]
-"""Whether an output saturates, a state at which it does, and the range of its sum before clamping, in units."""
+"""Saturation of an output, a state that shows it, and the range of its sum before clamping, in units."""
 
 STARTS = 512
 ROUNDS, MORE_ROUNDS = 4, 16
 """Of changes to every word; more of them where the range is almost reached."""
 ALMOST = 0.9
 """Of the range."""
-MOST_BOXES = 100_000
+MAX_BOXES = 100_000
 """Boxes of positions that are looked at to exclude that a torque leaves one end of its range."""
 SLACK = 0.002
 """Of the range: how far from its end a torque must stay, so that others can show it in their own way."""
-MOST_STEPS = 1.5e9
+MAX_STEPS = 1.5e9
 """Of about ten nanoseconds: what these boxes may cost. Those of seven joints cost most."""
 FEW_STARTS = 2
 """From which to climb before boxes are looked at: states that saturate were looked for before."""
@@ -58,10 +58,10 @@ def word_steps(bits: int) -> list[int]:
     return [-step for step in reversed(steps)] + steps
 
 
-def judge(
+def prove_saturation(
     robot: Robot,
-    formats: Formats,
-    plan: AnyPlan,
+    formats: Interface,
+    plan: Plan,
     tables: Sequence[Table],
     reach: Sequence[tuple[float, float]],
     errors: Sequence[float],
@@ -73,182 +73,111 @@ def judge(
     reach
         The sound range of each sum before clamping, in units.
     errors
-        How far each sum, before it is rounded to a word, can be from the torque, in units.
+        Largest distance of each sum, before it is rounded to a word, from the torque, in units.
     """
-    verdicts = _verdicts(plan, reach, lambda place: find_witness(robot, formats, plan, tables, place))
+    proofs = [_Torque(robot, formats, plan, tables, place) for place in range(len(plan.outputs))]
+    verdicts = _verdicts(plan, reach, lambda place: proofs[place].find_witness())
     for place, (saturation, _, ends) in enumerate(verdicts):
         if saturation == "not excluded":
-            verdicts[place] = _by_boxes(robot, formats, plan, tables, place, ends, errors[place])
+            verdicts[place] = proofs[place].by_boxes(ends, errors[place])
     return verdicts
 
 
-def _by_boxes(
-    robot: Robot,
-    formats: Formats,
-    plan: AnyPlan,
-    tables: Sequence[Table],
-    place: int,
-    ends: tuple[float, float],
-    error: float,
-) -> Verdict:
-    """Return the verdict on a torque by boxes of positions, and by the states that these find."""
-    output = plan.outputs[place]
-    excluded = True
-    for side, left in ((-1, ends[0] + 0.5 < output.low), (1, ends[1] + 0.5 > output.high)):
-        if left:
-            own, point = _excluded(robot, formats, place, side, output.low, output.high, error)
-            if point is not None:
-                start = [word.quantise(x) for word, x in zip(_inputs(formats).values(), point.tolist(), strict=True)]
-                witness = _climb_torque(robot, formats, plan, tables, place, side, np.array([start], np.int64))
-                if witness:
-                    return "can", witness, ends
-            excluded = excluded and own
-    if excluded:
-        return "cannot", None, (max(ends[0], float(output.low)), min(ends[1], float(output.high)))
-    return "not excluded", None, ends
+@dataclass(frozen=True)
+class _Torque:
+    """One torque, as the plan computes it and as it is."""
 
+    robot: Robot
+    formats: Interface
+    plan: Plan
+    tables: Sequence[Table]
+    place: int
 
-def _inputs(formats: Formats) -> dict[str, Format]:
-    """Return the words of all inputs by name: q1, q2, ..., qd1, ..., qdd1, ..."""
-    kinds = zip(("q", "qd", "qdd"), formats.inputs, strict=True)
-    return {f"{name}{j}": own for name, kind in kinds for j, own in enumerate(kind, 1)}
+    def by_boxes(self, ends: tuple[float, float], error: float) -> Verdict:
+        """Return the verdict by boxes of positions, and by the states that these find."""
+        output = self.plan.outputs[self.place]
+        excluded = True
+        for side, left in ((-1, ends[0] + 0.5 < output.low), (1, ends[1] + 0.5 > output.high)):
+            if left:
+                own, point = self._excluded(side, error)
+                if point is not None:
+                    words = zip(self.formats.words.values(), point.tolist(), strict=True)
+                    witness = self._climb(side, np.array([[word.quantise(x) for word, x in words]], np.int64))
+                    if witness:
+                        return "can", witness, ends
+                excluded = excluded and own
+        if excluded:
+            return "cannot", None, (max(ends[0], float(output.low)), min(ends[1], float(output.high)))
+        return "not excluded", None, ends
 
+    def _excluded(self, side: int, error: float) -> tuple[bool, npt.NDArray[np.float64] | None]:
+        """Tell if boxes of positions show that no torque leaves its range at one end, the highest word for `side` 1.
 
-def _excluded(
-    robot: Robot, formats: Formats, place: int, side: int, lowest: int, highest: int, error: float
-) -> tuple[bool, npt.NDArray[np.float64] | None]:
-    """Whether boxes of positions show that no torque leaves its range at the highest word (`side` 1) or the lowest.
+        If instead a torque was found that is too close to the end, its inputs are returned as well, (3n,).
+        """
+        word, output = self.formats.tau[self.place], self.plan.outputs[self.place]
+        search = torque_search(self.robot, self.formats.words, self.place, side * word.sign, {}, FEW_STARTS)
+        if search is None:
+            return False, None
+        slack = error * (1 + 1e-9) + SLACK * (output.high - output.low) + self._uneven_friction()
+        end = (output.high if side > 0 else output.low) - side * slack
+        enough = word.sign * (word.centre + end * word.lsb) + word.offset
+        most = min(MAX_BOXES, int(MAX_STEPS / search.steps))
+        search.run(0.0, enough, most, lambda: not search.boxes or not search.beyond(enough))
+        units = float(word.units(search.bound))
+        return (units < end if side > 0 else units > end), search.point() if search.beyond(enough) else None
 
-    If instead a torque was found that is too close to the end, its inputs are returned as well, (3n,).
-    """
-    word = formats.tau[place]
-    search = torque_search(robot, _inputs(formats), place, side * word.sign, {}, FEW_STARTS)
-    if search is None:
-        return False, None
-    slack = error * (1 + 1e-9) + SLACK * (highest - lowest) + _uneven_friction(robot, formats, place)
-    end = (highest if side > 0 else lowest) - side * slack
-    enough = word.sign * (word.centre + end * word.lsb) + word.offset
-    most = min(MOST_BOXES, int(MOST_STEPS / search.steps))
-    search.run(0.0, enough, most, lambda _: not search.beyond(enough))
-    units = float(word.units(search.bound))
-    return (units < end if side > 0 else units > end), search.point() if search.beyond(enough) else None
+    def _uneven_friction(self) -> float:
+        """Return how much less of a friction counts than its magnitude, at either end, in units, with room."""
+        law = self.robot.joints[self.place].friction
+        if law is None:
+            return 0.0
+        reach = friction_reach(law, Interval(*sorted(self.formats.qd[self.place].span)))
+        return (reach.magnitude + max(reach.low, -reach.high)) / self.formats.tau[self.place].lsb + 2.0
 
+    def find_witness(self) -> Witness | None:
+        """Search for words whose sum leaves the range of the torque: random states, improved one word at a time.
 
-def _uneven_friction(robot: Robot, formats: Formats, place: int) -> float:
-    """Return how much less of a friction counts than its magnitude, at either end, in units, with room."""
-    law = robot.joints[place].friction
-    if law is None:
-        return 0.0
-    reach = friction_reach(law, Interval(*sorted(formats.qd[place].span)))
-    return (reach.magnitude + max(reach.low, -reach.high)) / formats.tau[place].lsb + 2.0
+        The search climbs on float Newton-Euler, which is fast; what it finds counts only if plan and torque both leave
+        the range.
+        """
+        rng, words = np.random.default_rng(self.place), self.formats.words.values()
+        starts = np.stack([rng.integers(word.lowest, word.highest, STARTS, endpoint=True) for word in words], axis=1)
+        return self._climb(1, starts.copy()) or self._climb(-1, starts)
 
-
-def judge_words(
-    formats: Mapping[str, Format],
-    sizes: Sequence[int],
-    plan: AnyPlan,
-    tables: Sequence[Table],
-    reach: Sequence[tuple[float, float]],
-    true_units: Callable[[Mapping[str, Words], int], npt.NDArray[np.float64]],
-) -> list[Verdict]:
-    """Return the verdict on each output of any words; `true_units` gives one output in units of its word.
-
-    `sizes` are those of the arrays that the words belong to: a witness has one list of words for each.
-    """
-
-    def found(place: int) -> Witness | None:
-        witness = _climb(formats, plan, tables, place, true_units)
-        return _grouped(witness, sizes) if witness else None
-
-    return _verdicts(plan, reach, found)
-
-
-def _verdicts(
-    plan: AnyPlan, reach: Sequence[tuple[float, float]], witness_of: Callable[[int], Witness | None]
-) -> list[Verdict]:
-    """Return the verdict on each output: by its range, or by a state that saturates it, if one is found."""
-    verdicts: list[Verdict] = []
-    for place, (low, high) in enumerate(reach):
-        output = plan.outputs[place]
-        if math.floor(low + 0.5) >= output.low and math.floor(high + 0.5) <= output.high:
-            verdicts.append(("cannot", None, (low, high)))
-            continue
-        witness = witness_of(place)
-        verdicts.append(("can" if witness else "not excluded", witness, (low, high)))
-    return verdicts
-
-
-def _grouped(words: Sequence[int], sizes: Sequence[int]) -> Witness:
-    ends = np.cumsum([0, *sizes])
-    return tuple(tuple(words[first:last]) for first, last in pairwise(ends))
-
-
-def _climb(
-    formats: Mapping[str, Format],
-    plan: AnyPlan,
-    tables: Sequence[Table],
-    place: int,
-    true_units: Callable[[Mapping[str, Words], int], npt.NDArray[np.float64]],
-) -> list[int] | None:
-    """Search for words at which plan and truth both leave the range of an output, as `find_witness` does."""
-    rng = np.random.default_rng(place)
-    output = plan.outputs[place]
-    starts = {name: rng.integers(word.lowest, word.highest, STARTS, endpoint=True) for name, word in formats.items()}
-    for direction in (1, -1):
-        best = dict(starts)
-        for _ in range(ROUNDS):
-            for name, word in formats.items():
-                steps = word_steps(word.bits)
-                tried = np.concatenate([best[name], *(word.held(best[name] + step) for step in steps)])
-                copies = 1 + len(steps)
-                states = {**{other: np.tile(own, copies) for other, own in best.items()}, name: tried}
-                gained = (direction * true_units(states, place)).reshape(copies, -1)
-                best[name] = tried.reshape(copies, -1)[gained.argmax(axis=0), np.arange(STARTS)]
-            total, units = _sum(plan, tables, best, place), true_units(best, place)
-            beyond = np.minimum(total, units) > output.high if direction > 0 else np.maximum(total, units) < output.low
+    def _climb(self, side: int, starts: Words) -> Witness | None:
+        """State near some others whose torque leaves its range at the highest word (`side` 1) or the lowest."""
+        inputs, output, every = self.formats.words, self.plan.outputs[self.place], np.arange(len(starts))
+        best = _States(starts, self.formats)
+        end = output.high if side > 0 else -output.low
+        for round_ in range(MORE_ROUNDS):
+            for column, word in enumerate(inputs.values()):
+                own = best.words[:, column]
+                tried = np.stack([own, *(word.held(own + step) for step in word_steps(word.bits))])
+                units = self._units(best.with_column(column, tried))
+                winners = (side * units.reshape(tried.shape)).argmax(axis=0)
+                best.set_column(column, tried[winners, every])
+            total = _sum(self.plan, self.tables, dict(zip(inputs, best.words.T, strict=True)), self.place)
+            units = self._units(best.values)
+            beyond = np.minimum(total, units) > output.high if side > 0 else np.maximum(total, units) < output.low
             if beyond.any():
-                at = int(beyond.argmax())
-                return [int(own[at]) for own in best.values()]
-    return None
+                q, qd, qdd = best.words[beyond.argmax()].reshape(3, -1).tolist()
+                return tuple(q), tuple(qd), tuple(qdd)
+            if round_ + 1 >= ROUNDS and (side * units).max() < ALMOST * end:
+                break
+        return None
 
+    def _units(self, values: Sequence[npt.NDArray[np.float64]]) -> npt.NDArray[np.float64]:
+        """Return the torque of states, given as sine, cosine, q, qd and qdd, by float Newton-Euler, in units.
 
-def find_witness(robot: Robot, formats: Formats, plan: AnyPlan, tables: Sequence[Table], place: int) -> Witness | None:
-    """Search for words whose sum leaves the range of output `place`: random states, improved one word at a time.
-
-    The search climbs on float Newton-Euler, which is fast; what it finds counts only if plan and torque both leave it.
-    """
-    rng, words = np.random.default_rng(place), _inputs(formats).values()
-    starts = np.stack([rng.integers(word.lowest, word.highest, STARTS, endpoint=True) for word in words], axis=1)
-    for side in (1, -1):
-        witness = _climb_torque(robot, formats, plan, tables, place, side, starts.copy())
-        if witness:
-            return witness
-    return None
-
-
-def _climb_torque(
-    robot: Robot, formats: Formats, plan: AnyPlan, tables: Sequence[Table], place: int, side: int, starts: Words
-) -> Witness | None:
-    """Return a state whose torque leaves its range at the highest word (`side` 1) or the lowest, near some states."""
-    inputs, output, every = _inputs(formats), plan.outputs[place], np.arange(len(starts))
-    best = _States(starts, formats)
-    end = output.high if side > 0 else -output.low
-    for round_ in range(MORE_ROUNDS):
-        for column, word in enumerate(inputs.values()):
-            own = best.words[:, column]
-            tried = np.stack([own, *(word.held(own + step) for step in word_steps(word.bits))])
-            units = _torque_units(robot, formats, best.with_column(column, tried), place)
-            winners = (side * units.reshape(tried.shape)).argmax(axis=0)
-            best.set_column(column, tried[winners, every])
-        total = _sum(plan, tables, dict(zip(inputs, best.words.T, strict=True)), place)
-        units = _torque_units(robot, formats, best.values, place)
-        beyond = np.minimum(total, units) > output.high if side > 0 else np.maximum(total, units) < output.low
-        if beyond.any():
-            q, qd, qdd = best.words[beyond.argmax()].reshape(3, -1).tolist()
-            return tuple(q), tuple(qd), tuple(qdd)
-        if round_ + 1 >= ROUNDS and (side * units).max() < ALMOST * end:
-            break
-    return None
+        The state that is found stands in the certificate, so the way there must be the same on every machine.
+        """
+        sine, cosine, q, qd, qdd = values
+        tau = torques(chain_of(self.robot), q, qd, qdd, (sine, cosine))
+        if self.robot.has_friction:
+            tau = tau + friction(self.robot, qd)
+        units: npt.NDArray[np.float64] = self.formats.tau[self.place].units(tau[:, self.place])
+        return units
 
 
 class _States:
@@ -257,7 +186,7 @@ class _States:
     The search changes one word at a time: only its values are computed anew.
     """
 
-    def __init__(self, words: Words, formats: Formats) -> None:
+    def __init__(self, words: Words, formats: Interface) -> None:
         self.words, self.formats = words, formats
         q, qd, qdd = (
             kind.dequantise(each) for kind, each in zip(formats.inputs, np.split(words, 3, axis=1), strict=True)
@@ -287,29 +216,71 @@ class _States:
             self.values[place][:, joint] = value
 
 
-def _torque_units(
-    robot: Robot, formats: Formats, values: Sequence[npt.NDArray[np.float64]], place: int
-) -> npt.NDArray[np.float64]:
-    """Return one torque of states, given as sine, cosine, q, qd and qdd, by float Newton-Euler, in units of its word.
+def prove_word_saturation(
+    formats: Interface,
+    plan: Plan,
+    tables: Sequence[Table],
+    reach: Sequence[tuple[float, float]],
+    true_units: Callable[[Mapping[str, Words], int], npt.NDArray[np.float64]],
+) -> list[Verdict]:
+    """Return the verdict on each output of any words; `true_units` gives one output in units of its word."""
 
-    The state that is found stands in the certificate, so the way there must be the same on every machine.
-    """
-    sine, cosine, q, qd, qdd = values
-    tau = torques(chain_of(robot), q, qd, qdd, (sine, cosine))
-    if robot.has_friction:
-        tau = tau + friction(robot, qd)
-    word = formats.tau[place]
-    units: npt.NDArray[np.float64] = word.units(tau[:, place])
-    return units
+    def found(place: int) -> Witness | None:
+        witness = _climb(formats.words, plan, tables, place, true_units)
+        return _grouped(witness, [len(array) for array in formats.inputs]) if witness else None
+
+    return _verdicts(plan, reach, found)
 
 
-def _sum(plan: AnyPlan, tables: Sequence[Table], inputs: Mapping[str, Words], place: int) -> Words:
-    """Return the sum of an output before it is clamped, in units of its word, for words (N,) by name."""
-    words: Words
-    if isinstance(plan, FloatPlan):
-        value = run_float_wires(plan, tables, inputs)[plan.outputs[place].wire]
-        words = np.rint(value).astype(np.int64)
-        return words
-    wires, output = run_wires(plan, tables, inputs), plan.outputs[place]
-    words = half_up_shift(run_sum(output, wires), output.shift)
-    return words
+def _verdicts(
+    plan: Plan, reach: Sequence[tuple[float, float]], witness_of: Callable[[int], Witness | None]
+) -> list[Verdict]:
+    """Return the verdict on each output: by its range, or by a state that saturates it, if one is found."""
+    verdicts: list[Verdict] = []
+    for place, (low, high) in enumerate(reach):
+        output = plan.outputs[place]
+        if math.floor(low + 0.5) >= output.low and math.floor(high + 0.5) <= output.high:
+            verdicts.append(("cannot", None, (low, high)))
+            continue
+        witness = witness_of(place)
+        verdicts.append(("can" if witness else "not excluded", witness, (low, high)))
+    return verdicts
+
+
+def _grouped(words: Sequence[int], sizes: Sequence[int]) -> Witness:
+    ends = np.cumsum([0, *sizes])
+    return tuple(tuple(words[first:last]) for first, last in pairwise(ends))
+
+
+def _climb(
+    formats: Mapping[str, Format],
+    plan: Plan,
+    tables: Sequence[Table],
+    place: int,
+    true_units: Callable[[Mapping[str, Words], int], npt.NDArray[np.float64]],
+) -> list[int] | None:
+    """Search for words at which plan and truth both leave the range of an output, as `_Torque.find_witness` does."""
+    rng = np.random.default_rng(place)
+    output = plan.outputs[place]
+    starts = {name: rng.integers(word.lowest, word.highest, STARTS, endpoint=True) for name, word in formats.items()}
+    for direction in (1, -1):
+        best = dict(starts)
+        for _ in range(ROUNDS):
+            for name, word in formats.items():
+                steps = word_steps(word.bits)
+                tried = np.concatenate([best[name], *(word.held(best[name] + step) for step in steps)])
+                copies = 1 + len(steps)
+                states = {**{other: np.tile(own, copies) for other, own in best.items()}, name: tried}
+                gained = (direction * true_units(states, place)).reshape(copies, -1)
+                best[name] = tried.reshape(copies, -1)[gained.argmax(axis=0), np.arange(STARTS)]
+            total, units = _sum(plan, tables, best, place), true_units(best, place)
+            beyond = np.minimum(total, units) > output.high if direction > 0 else np.maximum(total, units) < output.low
+            if beyond.any():
+                at = int(beyond.argmax())
+                return [int(own[at]) for own in best.values()]
+    return None
+
+
+def _sum(plan: Plan, tables: Sequence[Table], inputs: Mapping[str, Words], place: int) -> Words:
+    """Return the word of an output before it is clamped, in units of its word, for words (N,) by name."""
+    return run_unclamped(plan, tables, inputs, [place])[0]

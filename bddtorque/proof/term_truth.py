@@ -1,8 +1,8 @@
-"""How far separate terms can be from the true torque of the robot.
+"""Distance of separate terms from the true torque of the robot.
 
 What is compiled is a graph whose constants were found in float64: harmonics by a Fourier transform. Both it and the
-torque of a robot with orthonormal rotations are, in every revolute joint, trigonometric polynomials of at most second
-degree (parabolas in prismatic ones), times the motions of the joints. Their difference is one too: on a grid of five
+torque of a robot with orthonormal rotations are, in every joint that turns, trigonometric polynomials of at most second
+degree (parabolas in those that slide), times the motions of the joints. Their difference is one too: on a grid of five
 (three) points a joint it is evaluated with proved radii, and a polynomial that is small there is small everywhere. The
 rotations of the robot itself may be a little off, which is charged (`recursion_truth`).
 """
@@ -19,8 +19,7 @@ import numpy.typing as npt
 from bddtorque.dynamics.chain import Chain
 from bddtorque.dynamics.matrices import weightless
 from bddtorque.dynamics.terms import Key, Terms, sample_grid
-from bddtorque.proof.bounded_chain import bounded_chain, bounded_torques
-from bddtorque.proof.recursion_truth import rotation_errors
+from bddtorque.proof.recursion_truth import bounded_chain, bounded_torques, rotation_errors
 from bddtorque.robots.robot import Robot
 from bddtorque.words.bounded import SINE_RADIUS, ULP, Bounded
 
@@ -61,12 +60,12 @@ def _grid(robot: Robot) -> Floats:
     Its rotation, orthonormal or not, only tells how gravity falls on the first axis: this is asked without rounding.
     """
     first = robot.joints[0]
-    grid = sample_grid([joint.revolute for joint in robot.joints])
+    grid = sample_grid([joint.kind.turns for joint in robot.joints])
     across = (
         sum(Fraction(row[k]) * Fraction(g) for row, g in zip(first.rotation, robot.gravity, strict=True))
         for k in (0, 1)
     )
-    if (first.revolute and any(across)) or not robot.serial:
+    if (first.kind.turns and any(across)) or not robot.serial:
         return grid
     still: Floats = grid[grid[:, 0] == grid[0, 0]]
     return still
@@ -80,7 +79,7 @@ def _spread(robot: Robot, grid: Floats, reach: Sequence[float]) -> float:
     """
     spread = float(len(grid))
     for joint, far in zip(robot.joints, reach, strict=True):
-        if not joint.revolute:
+        if not joint.kind.turns:
             spread *= 2.0 * max(1.0, far) ** 2
     return spread
 

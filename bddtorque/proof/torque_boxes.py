@@ -1,4 +1,4 @@
-"""How large a torque can be: boxes of positions, halved until their bounds are close to a torque that occurs.
+"""Largest torques: boxes of positions, halved until their bounds are close to a torque that occurs.
 
 The true torque is bounded, and the certificate bounds how far any compiled word is from it: so the same search serves
 plans of every kind. Bounds are those of `control_points`; states come from climbing, and from the middles of boxes.
@@ -9,21 +9,20 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from itertools import pairwise, product
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from bddtorque.dynamics.batch import torques
 from bddtorque.dynamics.chain import chain_of
-from bddtorque.laws.joint_friction import friction_reach
 from bddtorque.proof.box_bounds import BoxBounds
+from bddtorque.proof.branch_and_bound import POINT, Boxes, BranchAndBound
 from bddtorque.proof.motion_rows import MotionRows, motion_rows
 from bddtorque.proof.sample_errors import HALVINGS
 from bddtorque.robots.robot import Robot
-from bddtorque.words import Format
 from bddtorque.words.bounded import Interval
-from bddtorque.words.formats import TURN
+from bddtorque.words.formats import TURN, Format
+from bddtorque.words.joint_friction import friction_reach
 from bddtorque.words.portable import sine_cosine
 
 Floats = npt.NDArray[np.float64]
@@ -31,9 +30,9 @@ Integers = npt.NDArray[np.int64]
 _Box = tuple[list[float], list[float], float, int]
 """Two ends of positions, a bound, and the position to halve."""
 
-UNKNOWN, POINT = -1, -2
-"""In place of the position to halve: of a box that has no bound yet, and of one that cannot be halved."""
-WIDEST = TURN / 4
+UNKNOWN = -1
+"""In place of the position to halve: of a box that has no bound yet."""
+MAX_ARC = TURN / 4
 """Of an arc at first: control points of wider ones are too far out."""
 FEW_LEVELS, LEVELS = 4, HALVINGS + 1
 """Of boxes that are made one out of the other: the box itself, its halves, theirs, ...
@@ -46,7 +45,7 @@ AT_ONCE = 16
 STARTS = 256
 FIRST_STEPS, LAST_STEPS = (0.25, 0.16, 0.1, 0.05), (0.05, 0.02, 0.01, 0.003, 0.001, 0.0003, 0.0001)
 """Of climbing, relative to an input's range: from all starts, and from those that came furthest."""
-FURTHEST = 16
+KEPT_STARTS = 16
 
 
 class TorqueSearch:
@@ -55,9 +54,9 @@ class TorqueSearch:
     Attributes
     ----------
     boxes
-        How many boxes were looked at.
+        Number of boxes that were looked at.
     steps
-        What a box costs, in about ten nanoseconds.
+        Cost of a box, in about ten nanoseconds.
     """
 
     def __init__(
@@ -67,13 +66,13 @@ class TorqueSearch:
         self._chain, self._place, self._own, self._low, self._high = chain_of(robot), place, own, low, high
         self._friction = _friction(robot, place, direction, low, high)
         self._rest = self._friction + own.left_out
+        # about; docs/questions.md has boxes and times, and `bddtorque ask FILE --largest --smallest` measures them
         self.steps = 0.25 * len(own.coefficients) + 5000.0
-        self._angles = np.array([joint.revolute for joint in robot.joints])
+        self._angles = np.array([joint.kind.turns for joint in robot.joints])
         self._turning = self._angles[own.positions]
         lows, highs = _first_boxes(own, self._turning, low, high)
-        count = len(lows)
-        self._open = [lows, highs, np.full(count, own.total), np.full(count, UNKNOWN)]
-        self._done = self._limit = -math.inf  # bounds of boxes that are done, and what none need be below
+        self._search = BranchAndBound(Boxes(lows, highs, np.full(len(lows), own.total), np.full(len(lows), UNKNOWN)))
+        self._limit = -math.inf  # what no bound need be below
         self._points = BoxBounds(own, self._turning.tolist(), LEVELS)
         inputs = np.random.default_rng(place).uniform(low, high, (starts, len(low)))
         self._found = self._climb(inputs)
@@ -91,7 +90,7 @@ class TorqueSearch:
         values = self._values(inputs)
         for step in (*FIRST_STEPS, *LAST_STEPS):
             if step == LAST_STEPS[0]:
-                order = np.argsort(-values, kind="stable")[:FURTHEST]
+                order = np.argsort(-values, kind="stable")[:KEPT_STARTS]
                 inputs, values = inputs[order], values[order]
             for j in (*moving, *moving):
                 low, high, here = self._low[j], self._high[j], inputs[:, j]
@@ -129,78 +128,64 @@ class TorqueSearch:
     @property
     def bound(self) -> float:
         """No torque is larger (smaller), N·m or N."""
-        return self.direction * (max(self._done, float(self._open[2].max(initial=-math.inf))) + self._rest)
+        return self.direction * (float(self._search.bound) + self._rest)
 
     def beyond(self, torque: float) -> bool:
-        """Whether a larger (smaller) torque was found, friction at its most."""
+        """Return whether a larger (smaller) torque was found, friction at its most."""
         return self._found[0] + self._friction > self.direction * torque
 
-    def run(self, gap: float, enough: float | None, most: int, goes_on: Callable[[int], bool]) -> bool:
+    def run(self, gap: float, enough: float | None, most: int, goes_on: Callable[[], bool] = lambda: True) -> bool:
         """Look at boxes until the bound is close to the largest value found; return whether it is.
 
         Parameters
         ----------
         gap
-            How close, relative to the largest value.
+            Largest distance, relative to the largest value.
         enough
             A torque, N·m or N, that the bound need not be below (above); None for none.
         most
             Boxes to look at, at most.
         goes_on
-            Told of the boxes looked at since it was asked last; whether to go on.
+            Tells now and then whether to go on.
         """
         if enough is not None:
             self._limit = (self.direction * enough - self._rest) - 1e-9 * abs(enough)
         noise = self._rest - self._friction
-        while True:
-            best = self._found[0]
-            aim = max(self._limit, best + max(gap * abs(best) - noise, 0.5 * gap * abs(best), noise))
-            bounds, axes = self._open[2:]
-            wanted = (bounds > aim) & (axes > POINT)
-            if not wanted.all():
-                self._done = max(self._done, float(bounds[~wanted].max(initial=-math.inf)))
-                self._open = [each[wanted] for each in self._open]
-            if not len(self._open[0]):
-                return True
-            # those of the largest bounds; of equal ones the first, so that the way is the same on every machine
-            order = np.argsort(-self._open[2], kind="stable")
-            self._open = [each[order] for each in self._open]
-            levels = LEVELS if most - self.boxes >= len(order) << LEVELS else FEW_LEVELS
-            at_once = AT_ONCE >> (levels - FEW_LEVELS)
-            for first in range(0, max(at_once, len(order) // 8), at_once):
-                part = [each[:at_once] for each in self._open]
-                if not len(part[0]) or first >= len(order):
-                    break
-                if self.boxes >= most:
-                    return False
-                before = self.boxes
-                made = self._looked(part, aim, most, levels)
-                # parents go and children come at once: the bound holds whenever somebody stops the search
-                self._open = [
-                    np.concatenate((each[len(part[0]) :], new)) for each, new in zip(self._open, made, strict=True)
-                ]
-                if not goes_on(self.boxes - before):
-                    return False
+        goal, levels = -math.inf, LEVELS
 
-    def _looked(self, part: list[Any], aim: float, most: int, levels: int) -> list[Any]:
-        """Return what becomes of some boxes: their ends, bounds, and what to halve."""
+        def aim() -> float:
+            nonlocal goal
+            best = self._found[0]
+            goal = max(self._limit, best + max(gap * abs(best) - noise, 0.5 * gap * abs(best), noise))
+            return goal
+
+        def batch(count: int) -> tuple[int, int]:
+            nonlocal levels
+            levels = LEVELS if most - self.boxes >= count << LEVELS else FEW_LEVELS
+            at_once = AT_ONCE >> (levels - FEW_LEVELS)
+            return at_once, max(at_once, count // 8)
+
+        return self._search.run(
+            aim, batch, lambda boxes: self._looked(boxes, goal, most, levels), lambda: self.boxes < most and goes_on()
+        )
+
+    def _looked(self, boxes: Boxes, aim: float, most: int, levels: int) -> Boxes:
+        """Return what becomes of some boxes."""
         left: list[_Box] = []
         motions: list[Floats] = []
-        for box in zip(*(each.tolist() for each in part), strict=True):
+        columns = (boxes.low, boxes.high, boxes.bound, boxes.axis)
+        for box in zip(*(column.tolist() for column in columns), strict=True):
             if self.boxes >= most:
                 left.append(box)
                 motions.append(self._points.motion)
             else:
                 self._look(box, aim, most, levels, left, motions)
         low, high, bounds, axes = zip(*left, strict=True)
-        made = [
-            *(np.array(each).reshape(len(left), len(self._turning)) for each in (low, high)),
-            np.array(bounds),
-            np.array(axes),
-        ]
-        if (which := made[2] > aim).any():
-            self._try_middles(made[0][which], made[1][which], np.array(motions)[which])
-        return made
+        shape = len(left), len(self._turning)
+        parts = Boxes(np.array(low).reshape(shape), np.array(high).reshape(shape), np.array(bounds), np.array(axes))
+        if (which := parts.bound > aim).any():
+            self._try_middles(parts.low[which], parts.high[which], np.array(motions)[which])
+        return parts
 
     def _look(self, box: _Box, aim: float, most: int, levels: int, left: list[_Box], motions: list[Floats]) -> None:
         """Bound a box, or if that is done its halves, and halves of these that are not below `aim`, for a few levels.
@@ -263,7 +248,7 @@ def _first_boxes(own: MotionRows, turning: npt.NDArray[np.bool_], low: Floats, h
     ends = []
     for j, turns in zip(own.positions.tolist(), turning.tolist(), strict=True):
         least, most = (float(low[j]), float(high[j])) if turns else (-1.0, 1.0)
-        parts = max(1, math.ceil((most - least) / WIDEST - 1e-9)) if turns else 1
+        parts = max(1, math.ceil((most - least) / MAX_ARC - 1e-9)) if turns else 1
         cuts = np.linspace(least, most, parts + 1)
         ends.append(list(pairwise(cuts)))
     boxes = np.array(list(product(*ends)), dtype=np.float64).reshape(math.prod(map(len, ends)), len(ends), 2)

@@ -1,4 +1,4 @@
-"""How large each torque can be: between what a search reached and what is proved, over all words and within limits.
+"""Extent of each torque: between what a search reached and what is proved, over all words and within limits.
 
 The one place where this is found out: certificate, summaries, reports and questions all show it. It follows from the
 robot, its words and what the certificate holds, so that no file holds it.
@@ -7,20 +7,25 @@ robot, its words and what the certificate holds, so that no file holds it.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 
 import numpy as np
 import numpy.typing as npt
 
+from bddtorque.base.errors import BddTorqueError
 from bddtorque.dynamics.batch import friction, torques
 from bddtorque.dynamics.chain import chain_of
-from bddtorque.proof.proved_bound import ProvedBound
+from bddtorque.dynamics.node_ranges import output_ranges
+from bddtorque.dynamics.regroup import regrouped
+from bddtorque.dynamics.robot_trace import trace_chain
+from bddtorque.dynamics.term_trace import traced_terms
+from bddtorque.proof.proved_bound import Extent, ProvedBound, TorqueRange
 from bddtorque.proof.torque_boxes import input_ends, torque_search
-from bddtorque.proof.torque_range import Extent, TorqueRange
-from bddtorque.proof.torque_reach import MOST_JOINTS_IN_TERMS, torque_reach
 from bddtorque.robots.robot import Robot
-from bddtorque.words import Format, Formats
 from bddtorque.words.bounded import Interval
-from bddtorque.words.formats import limit_run
+from bddtorque.words.formats import Format, limit_run
+from bddtorque.words.interface import Interface
+from bddtorque.words.joint_friction import friction_reach
 from bddtorque.words.portable import sine_cosine
 
 Words = npt.NDArray[np.int64]
@@ -36,12 +41,46 @@ STEPS = (2, 3, 4, 6, 8, 11)
 """Changes tried on a word that is searched: its range over these powers of two, both ways, and its ends."""
 BOXES, STARTS, GAP = 1024, 1, 0.01
 """For each end of a torque: boxes to look at, climbs before, and how close to what they reach is enough."""
+MAX_JOINTS_IN_TERMS = 6
+"""Separate terms give the closest ranges; of more joints they take longer to find than all the rest of a plan."""
+MARGIN = 1e-6
+"""Relative to the range of the recursion, which adds the magnitudes of all its parts. Regrouping and the Fourier step
+leave out what is below 1e-12 of the parts, at most 5⁶ times in a coefficient."""
 
 
-def torque_ranges(robot: Robot, formats: Formats, outputs: Sequence[ProvedBound]) -> tuple[TorqueRange, ...]:
+def torque_reach(
+    robot: Robot, inputs: Mapping[str, Interval], angles: Mapping[str, Interval] | None = None
+) -> list[Interval]:
+    """Return a sound range of each torque, N·m or N, friction included, over the ranges of its inputs.
+
+    The closer of two ranges counts: of the recursion, and of the separate terms, each harmonic at its amplitude.
+
+    Parameters
+    ----------
+    inputs
+        Of q1.., qd1.., qdd1..: positions of joints that slide, all velocities and accelerations.
+    angles
+        Positions of joints that turn; those that are not given may be any.
+    """
+    graphs = [trace_chain(*regrouped(chain_of(robot)))]
+    if robot.degrees_of_freedom <= MAX_JOINTS_IN_TERMS:
+        with suppress(BddTorqueError):  # too many harmonics
+            graphs.append(traced_terms(robot)[1])
+    found = [output_ranges(graph, inputs, angles) for graph in graphs]
+    anywhere = output_ranges(graphs[0], inputs) if angles else found[0]
+    reach = []
+    for j, joint in enumerate(robot.joints):
+        margin = MARGIN * anywhere[j].magnitude
+        own = Interval(max(each[j].low for each in found) - margin, min(each[j].high for each in found) + margin)
+        if joint.friction is not None:
+            own = own + friction_reach(joint.friction, inputs[f"qd{j + 1}"])
+        reach.append(own)
+    return reach
+
+
+def torque_ranges(robot: Robot, formats: Interface, outputs: Sequence[ProvedBound]) -> tuple[TorqueRange, ...]:
     """Return what is known of the range of each torque, given what the certificate holds of it."""
-    kinds = zip(("q", "qd", "qdd"), formats.inputs, strict=True)
-    words = {f"{kind}{j}": word for kind, each in kinds for j, word in enumerate(each, 1)}
+    words = formats.words
     runs = {name: limit_run(word) for name, word in words.items()}
     within = {name: run for name, run in runs.items() if run is not None}
     known: Ends = {}
@@ -79,11 +118,11 @@ def _extents(robot: Robot, words: Mapping[str, Format], within: Within, known: E
     for j, reach in enumerate(torque_reach(robot, inputs, angles)):
         bounds[j, 1], bounds[j, -1] = min(bounds[j, 1], reach.high), max(bounds[j, -1], reach.low)
     starts: list[list[int]] = []
-    if boxes and robot.degrees_of_freedom <= MOST_JOINTS_IN_TERMS:
+    if boxes and robot.degrees_of_freedom <= MAX_JOINTS_IN_TERMS:
         for (j, side), bound in bounds.items():
             search = torque_search(robot, words, j, side, within, STARTS)
             if search is not None:
-                search.run(GAP, None, BOXES, lambda _: True)
+                search.run(GAP, None, BOXES)
                 bounds[j, side] = side * min(side * bound, side * search.bound)
                 starts.append(_nearest(words, within, search.point()))
     reached = _search(robot, words, within, np.array(starts, dtype=np.int64).reshape(-1, len(words)))

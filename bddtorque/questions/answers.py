@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
-from bddtorque.questions.subject_kinds import State
+from bddtorque.questions.subjects import State
 
 Label = Literal["exact", "bracket"]
 
@@ -17,15 +17,15 @@ class Answer:
     Attributes
     ----------
     of
-        What was asked about: ``tau1``, ``J12``, ``w15``, ``b3``.
+        Name of the subject: ``tau1``, ``J12``, ``w15``, ``b3``.
     title
         A description of it.
     exact
-        Whether the answer is exact; otherwise it is a bracket with both ends proved.
+        True if the answer is exact; otherwise it is a bracket with both ends proved.
     way
         The method: ``"diagram"``, ``"enumeration"``, ``"conditioning"``, ``"branch and bound"``, ...
     detail
-        What was done, for people.
+        Account of the search, for people.
     stopped
         Why the search ended early: ``"work"``, ``"time"``, ``"memory"`` or ``"interrupt"``; empty if it did not. The
         answer is still correct. Stopped by time, it may differ from one machine to another.
@@ -33,6 +33,8 @@ class Answer:
         The values at the joints of the state that shows it, if there is one, and their units, by name.
     where
         The conditions on the inputs; empty for all states.
+    refutes
+        Statement of the certificate that the answer refutes; empty unless there is a bug, or somebody changed the file.
     """
 
     of: str
@@ -44,10 +46,11 @@ class Answer:
     values: dict[str, float] = field(default_factory=dict, kw_only=True)
     units: dict[str, str] = field(default_factory=dict, kw_only=True)
     where: str = field(default="", kw_only=True)
+    refutes: str = field(default="", kw_only=True)
 
     @property
     def interrupted(self) -> bool:
-        """Whether it was interrupted."""
+        """True if somebody interrupted the search."""
         return self.stopped == "interrupt"
 
     @property
@@ -72,13 +75,13 @@ class Extreme(Answer):
     which
         ``"largest"`` or ``"smallest"``.
     word, value
-        What the state gives; the value in `unit`, or None for words without a unit.
+        Word that the state gives; its value in `unit`, or None for words without a unit.
     bound_word, bound
         No state gives more (less). Equal to `word` and `value` if the answer is exact.
     state
         Input words by name that give `word`.
     clamped
-        Whether the state saturates: its sum lies beyond the highest or lowest word.
+        True if the state saturates: its sum lies beyond the highest or lowest word.
     """
 
     which: str
@@ -98,13 +101,13 @@ class Count(Answer):
     Attributes
     ----------
     what
-        What was counted.
+        Property that is counted.
     low, high
         Bounds of the number, both included; equal if the answer is exact.
     states
         The number of all states.
     certificate
-        What the certificate says, and whether this answer says more; empty if it says nothing.
+        Statement of the certificate beside this answer; empty if it says nothing.
     """
 
     what: str
@@ -134,8 +137,8 @@ class LargestError(Answer):
     bound
         Proved: no state has a larger error.
     radius
-        How far the true value, computed in float64, may be off; proved. 0 if it is exact. For an exact answer no
-        state has an error above found + radius.
+        Proved distance of the true value, computed in float64, from the exact one; 0 if it is exact. For an exact
+        answer no state has an error above found + radius.
     lsb, unit
         The value of one unit of the word.
     state
@@ -156,7 +159,7 @@ class LargestError(Answer):
 
 @dataclass(frozen=True)
 class Verdict(Answer):
-    """Whether something holds for every state.
+    """Verdict on something that holds for every state, or does not.
 
     Attributes
     ----------
@@ -195,18 +198,18 @@ class Support(Answer):
 
 @dataclass(frozen=True)
 class Equality(Answer):
-    """Whether two compiled models give the same words.
+    """Comparison of the words of two compiled models.
 
     Attributes
     ----------
     equal
         True or False; None if it could not be decided.
     compared
-        What was compared.
+        Things that were compared.
     largest
         The largest difference found, in `unit`, per output.
     sampled
-        Whether only some states were compared: others may differ by more, up to `bound`.
+        True if only some states were compared: others may differ by more, up to `bound`.
     bound
         Proved: no state differs by more; None if nothing is proved.
     state

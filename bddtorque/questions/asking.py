@@ -11,21 +11,19 @@ from bddtorque.model.model import Model
 from bddtorque.questions.answers import Answer
 from bddtorque.questions.conditions import Conditions, words_within
 from bddtorque.questions.equal_words import equality
-from bddtorque.questions.input_support import support
 from bddtorque.questions.search_work import WORK, Work, work_of
 from bddtorque.questions.subjects import subjects
-from bddtorque.questions.symmetry import symmetries
+from bddtorque.questions.symmetry import support, symmetries
 from bddtorque.questions.values import largest, reaching, saturating, smallest
 from bddtorque.questions.word_errors import largest_error
 
 Question = Literal["largest", "smallest", "saturation", "error", "symmetry", "support"]
 QUESTIONS = get_args(Question)
-UNASKED: tuple[Question, ...] = ("largest", "smallest", "saturation")
-"""What is asked where nobody asks anything."""
+DEFAULT_QUESTIONS: tuple[Question, ...] = ("largest", "smallest", "saturation")
+"""Questions of a call that names none."""
 
-Told = Callable[[str, int, int], AbstractContextManager[Work]]
-"""Gives the work of an answer: what it is called, which of how many it is."""
-"""Gives the work of one answer, by what it is: ``"largest of tau1"``."""
+WorkScope = Callable[[str, int, int], AbstractContextManager[Work]]
+"""Gives the work of one answer, by what it is (``"largest of tau1"``), its number, and how many there are."""
 
 
 def ask(
@@ -50,7 +48,7 @@ def ask(
         ``"largest"``, ``"smallest"``, ``"saturation"``, ``"error"``, ``"symmetry"``, ``"support"``; the first three
         by default.
     of
-        What to ask about: an output (``"tau1"``), a joint, a term (``"J12"``), a word (``"w15"``) or a block
+        Names to ask about: an output (``"tau1"``), a joint, a term (``"J12"``), a word (``"w15"``) or a block
         (``"b3"``); all outputs by default.
     at_least
         Count the states that give at least this value, in the unit of the output.
@@ -62,7 +60,7 @@ def ask(
         Conditions on the inputs, by word or joint: ``"qd=0, 0 <= q[elbow] <= 90 deg"`` or
         ``{"qd": 0, "q2": (0, 1.5)}``.
     within_limits
-        Restrict positions of revolute joints to the limits of their joints.
+        Restrict positions of joints that turn to the limits of their joints.
     work
         Most steps that each answer may take, in millions; a million takes about ten milliseconds.
     limit
@@ -87,13 +85,13 @@ def ask(
     """
 
     @contextmanager
-    def told(what: str, place: int, count: int) -> Iterator[Work]:
+    def scope(what: str, place: int, count: int) -> Iterator[Work]:
         yield work_of(work, limit)
 
     counted = {"at least": at_least, "at most": at_most}
     wanted: dict[str, Any] = {**dict.fromkeys(questions), **{k: v for k, v in counted.items() if v is not None}}
     names = [of] if isinstance(of, str) else list(of)
-    return answers(model, names, wanted, equal, told, where, within_limits)[0]
+    return answers(model, names, wanted, equal, scope, where, within_limits)[0]
 
 
 def answers(
@@ -101,7 +99,7 @@ def answers(
     of: Sequence[str],
     wanted: dict[str, Any],
     equal: Model | None,
-    told: Told,
+    scope: WorkScope,
     where: Conditions = (),
     within_limits: bool = False,
 ) -> tuple[list[Answer], bool]:
@@ -129,24 +127,24 @@ def answers(
             f"ask: conditions on inputs cannot be used with {asked_of_all[0]}, which is about all states"
         )
     if not wanted and equal is None:
-        wanted = dict.fromkeys(UNASKED)
+        wanted = dict.fromkeys(DEFAULT_QUESTIONS)
     names = [subject.name for subject in subjects(model, of)]
     words_within(model, where, within_limits)  # what is wrong is said before any work
-    found: list[Answer] = []
+    answered: list[Answer] = []
     place, count = 0, len(names) * len(wanted) + (equal is not None)
     try:
         for name in names if wanted else ():
             for what in wanted:
                 place += 1
-                with told(f"{what} of {name}", place, count) as work:
+                with scope(f"{what} of {name}", place, count) as work:
                     answer = ways[what](name, work)
-                found += answer if isinstance(answer, list) else [answer]
-                if found[-1].interrupted:
-                    return found, True
+                answered += answer if isinstance(answer, list) else [answer]
+                if answered[-1].interrupted:
+                    return answered, True
         if equal is not None:
-            with told("comparing", count, count) as work:
+            with scope("comparing", count, count) as work:
                 compared = equality(model, equal, work=work)
-            found += [answer for answer in compared if not of or answer.of in names]
+            answered += [answer for answer in compared if not of or answer.of in names]
     except KeyboardInterrupt:
-        return found, True
-    return found, any(answer.interrupted for answer in found)
+        return answered, True
+    return answered, any(answer.interrupted for answer in answered)

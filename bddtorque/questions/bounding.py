@@ -1,34 +1,37 @@
 """Branch and bound: the largest sum of a subject, as a state that has it and a proof that no state has more.
 
-Boxes of input words are halved, those of the largest bound first, until the bound's word is the word of the best state
-found, or the work is done. Which word of a box is halved only decides how long that takes: the one that moves the sum
-most, by what was seen on random states.
+Boxes of input words are halved until the bound's word is the word of the best state found, or the work is done. Which
+word of a box is halved only decides how long that takes: the one that moves the sum most, by what was seen on random
+states.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
 from bddtorque.plan.reference import run_wires
+from bddtorque.proof.branch_and_bound import Boxes, BranchAndBound
 from bddtorque.proof.saturation import word_steps
+from bddtorque.questions.box_ranges import BoxRanges, Ends, check_words
 from bddtorque.questions.enumeration import random_words
-from bddtorque.questions.float_ranges import FloatRanges
 from bddtorque.questions.search_work import Work
-from bddtorque.questions.subject_kinds import FloatSubject, Integers, State, Subject, WordSubject
-from bddtorque.questions.wire_ranges import Ranges, check_words
+from bddtorque.questions.subjects import Integers, State, Subject
 
 Floats = npt.NDArray[np.float64]
 
-BoxRanges = Ranges | FloatRanges
-"""What bounds a sum over boxes."""
 BATCH = 2048
 """Boxes halved at a time, at least."""
 BOX_STEPS, RANGE_STEPS = 100, 8
-"""Steps of keeping a box, and of the range of one of its words."""
-MOST_BYTES = 300 * 2**20
+"""Steps of keeping a box, and of the range of one of its words.
+
+With them a million steps take about ten milliseconds: counting planar2r at 8 bits, source recursive, took 15 ms a
+million (`time bddtorque ask FILE --at-least 7.8 --work 300`).
+"""
+MAX_BYTES = 300 * 2**20
 """Memory of the boxes that are open."""
 STARTS, ROUNDS = 96, 3
 """Random states that the search for a good one begins at, and how often it changes every word of them."""
@@ -38,7 +41,7 @@ SEEN = 256
 
 @dataclass(frozen=True)
 class Bracket:
-    """What is known of the largest sum.
+    """Largest sum, as far as it is known.
 
     Attributes
     ----------
@@ -46,80 +49,83 @@ class Bracket:
         The largest sum found, and the state that has it.
     bound
         No state has a larger sum.
-    boxes
-        How many boxes were looked at.
+    detail, way
+        Account of the search, for people, and the method.
     """
 
     found: int
     state: State
     bound: int
-    boxes: int
+    detail: str
+    way: str = "branch and bound"
 
 
-@dataclass(frozen=True)
-class Boxes:
-    """Open boxes: ends of the words (N, inputs), and which of them are halved first: those of the highest rank (N,)."""
+class WordBoxes:
+    """Boxes of the input words of a subject, each halved across the word that moves the sum most.
 
-    low: Integers
-    high: Integers
-    rank: Integers
+    Attributes
+    ----------
+    looked
+        Number of boxes that were looked at.
+    """
 
-    @classmethod
-    def whole(cls, subject: Subject, rank: int) -> Boxes:
-        """Return the one box of all states."""
-        low, high = np.array([subject.ends(wire) for wire in subject.inputs], dtype=np.int64).reshape(-1, 2).T
-        return cls(low[None], high[None], np.array([rank]))
+    def __init__(self, subject: Subject, work: Work) -> None:
+        self.subject, self.work, self.looked = subject, work, 0
+        self._ranges = BoxRanges(subject.plan, subject.tables)
+        self._influence = np.ones(len(subject.inputs))
 
-    def __getitem__(self, which: Integers) -> Boxes:
-        return Boxes(self.low[which], self.high[which], self.rank[which])
+    @property
+    def detail(self) -> str:
+        """Account of the search, for people."""
+        return f"{self.looked:,} box{'es' * (self.looked != 1)} of input words looked at"
 
-    def __add__(self, other: Boxes) -> Boxes:
-        pairs = zip((self.low, self.high, self.rank), (other.low, other.high, other.rank), strict=True)
-        return Boxes(*(np.concatenate(pair) for pair in pairs))
+    @property
+    def whole(self) -> Ends:
+        """The ends (1, inputs) of the one box of all states."""
+        low, high = self.subject.box
+        return low[None], high[None]
 
-    def __len__(self) -> int:
-        return len(self.rank)
+    def find_influence(self) -> None:
+        """Find which words move the sum most, on random states; until then all do alike."""
+        self._influence = influence_of(self.subject)
 
-    def first(self) -> tuple[Boxes, Boxes]:
-        """Return the boxes to halve next, and the others."""
-        order = np.argsort(-self.rank, kind="stable")
-        count = max(BATCH, len(self) // 16)
-        return self[order[:count]], self[order[count:]]
+    def bounded(self, low: Integers, high: Integers, bound: Integers) -> Boxes:
+        """Return boxes with their bounds, and the words to halve."""
+        return Boxes(low, high, bound, ((high - low) * self._influence).argmax(axis=1))
 
-    def ranges(self, subject: Subject, ranges: BoxRanges, work: Work) -> tuple[Integers, Integers]:
-        """Return bounds of the sum over every box, (N,) each."""
-        cuts = range(0, len(self), BATCH)
-        found = [ranges.over(self.low[k : k + BATCH], self.high[k : k + BATCH]) for k in cuts]
-        work.spend(len(self) * (BOX_STEPS + RANGE_STEPS * len(subject.plan.wires)))
-        return np.concatenate([low for low, _ in found]), np.concatenate([high for _, high in found])
+    def sums(self, low: Integers, high: Integers) -> Ends:
+        """Return bounds of the sum over boxes, (N,) each."""
+        found = [self._ranges.over(low[k : k + BATCH], high[k : k + BATCH]) for k in range(0, len(low), BATCH)]
+        self.looked += len(low)
+        self.work.spend(len(low) * (BOX_STEPS + RANGE_STEPS * len(self.subject.plan.wires)))
+        least, most = (np.concatenate(ends) for ends in zip(*found, strict=True))
+        return least, most
 
-    def halved(self, influence: Floats) -> Boxes:
-        """Return both halves of every box, each cut across the word that moves the sum most; the rank is kept."""
-        rows = np.arange(len(self))
-        axis = ((self.high - self.low) * influence).argmax(axis=1)
-        middle = (self.low[rows, axis] + self.high[rows, axis]) >> 1
-        first, second = self.high.copy(), self.low.copy()
-        first[rows, axis], second[rows, axis] = middle, middle + 1
-        return Boxes(self.low, first, self.rank) + Boxes(second, self.high, self.rank)
+    def search(self, boxes: Boxes, aim: Callable[[], float], look: Callable[[Boxes], Boxes]) -> BranchAndBound:
+        """Look at boxes until no bound is above the aim, or work or memory are used up, or somebody interrupts."""
+        opened = BranchAndBound(boxes)
 
-    def fits(self, work: Work) -> bool:
-        """Return whether there is memory for more boxes; noted as what stopped the work where there is not."""
-        if len(self) * (16 * self.low.shape[1] + 8) > MOST_BYTES:
-            work.stopped = "memory"
-        return not work.stopped
+        def batch(count: int) -> tuple[int, int]:
+            total = max(BATCH, count // 16)
+            return total, total
 
+        def goes_on() -> bool:
+            if self.work.goes_on() and len(opened.boxes) * (16 * len(self.subject.inputs) + 8) > MAX_BYTES:
+                self.work.stopped = "memory"
+            return not self.work.stopped
 
-def boxes_looked_at(count: int) -> str:
-    """Return what was done, for people."""
-    return f"{count:,} box{'es' * (count != 1)} of input words looked at"
+        with self.work.interruptible():
+            opened.run(aim, batch, look, goes_on)
+        return opened
 
 
-def ranges_of(subject: Subject) -> BoxRanges:
-    """Return what bounds the sum of a subject over boxes."""
-    if isinstance(subject, WordSubject):
-        return Ranges(subject.plan, subject.tables)
-    assert isinstance(subject, FloatSubject)
-    return FloatRanges(subject.plan, subject.tables)
+def halves(boxes: Boxes) -> Ends:
+    """Return the ends of the lower halves of all boxes, then of the upper ones."""
+    rows = np.arange(len(boxes))
+    middle = (boxes.low[rows, boxes.axis] + boxes.high[rows, boxes.axis]) >> 1
+    top, bottom = boxes.high.copy(), boxes.low.copy()
+    top[rows, boxes.axis], bottom[rows, boxes.axis] = middle, middle + 1
+    return np.concatenate((boxes.low, bottom)), np.concatenate((top, boxes.high))
 
 
 def largest_sum(subject: Subject, direction: int, work: Work) -> Bracket:
@@ -127,44 +133,36 @@ def largest_sum(subject: Subject, direction: int, work: Work) -> Bracket:
 
     It closes, found and bound of one rounded word, unless something stops the work: then it is the bracket so far.
     """
-    ranges, influence = ranges_of(subject), np.ones(len(subject.inputs))
+    words = WordBoxes(subject, work)
 
-    def bounds(boxes: Boxes) -> Integers:
-        least, most = boxes.ranges(subject, ranges, work)
-        return most if direction > 0 else -least
-
-    whole = Boxes.whole(subject, 0)
-    best = whole.low[0]
+    best = words.whole[0][0]
     with work.interruptible():
-        influence = influence_of(subject)
+        words.find_influence()
         best = good_state(subject, direction, work)
     found = int(direction * subject.sums(best[None])[0])
-    opened = Boxes(whole.low, whole.high, bounds(whole))
-    looked = 1
-    with work.interruptible():
-        while True:
-            opened = opened[np.flatnonzero(opened.rank >= _next_word(subject, found, direction))]
-            if not len(opened) or not work.goes_on() or not opened.fits(work):
-                break
-            chosen, others = opened.first()
-            halves = chosen.halved(influence)
-            made = Boxes(halves.low, halves.high, bounds(halves))
-            looked += len(made)
-            middle = (made.low + made.high) >> 1
-            tried = direction * subject.sums(middle)
-            at = int(tried.argmax())
-            if tried[at] > found:
-                best, found = middle[at], int(tried[at])
-            # a box of one state has no more than its sum
-            opened = others + made[np.flatnonzero((made.low < made.high).any(axis=1))]
+
+    def bounded(low: Integers, high: Integers) -> Boxes:
+        least, most = words.sums(low, high)
+        return words.bounded(low, high, most if direction > 0 else -least)
+
+    def look(boxes: Boxes) -> Boxes:
+        nonlocal best, found
+        parts = bounded(*halves(boxes))
+        middle = (parts.low + parts.high) >> 1
+        sums = direction * subject.sums(middle)
+        at = int(sums.argmax())
+        if sums[at] > found:
+            best, found = middle[at], int(sums[at])
+        return parts[(parts.low < parts.high).any(axis=1)]  # a box of one state has no more than its sum
+
+    opened = words.search(bounded(*words.whole), lambda: _next_word(subject, found, direction) - 1, look)
     if work.stopped in ("work", "time", "memory"):  # what the boxes found may be improved word by word
         with work.interruptible():
             best = good_state(subject, direction, work, best)
     found = int(direction * subject.sums(best[None])[0])
-    # boxes that were left out hold no larger word, but perhaps a larger sum of the same one
-    bound = max(_next_word(subject, found, direction) - 1, int(opened.rank.max(initial=found)))
     state = subject.wrapped(best[None])[0].tolist()
-    return Bracket(found, dict(zip(subject.names, state, strict=True)), bound, looked)
+    bound = int(max(found, opened.bound))
+    return Bracket(found, dict(zip(subject.names, state, strict=True)), bound, words.detail)
 
 
 def _next_word(subject: Subject, found: int, direction: int) -> int:
@@ -181,7 +179,7 @@ def good_state(subject: Subject, direction: int, work: Work, start: Integers | N
 
     It is the best of random ones, and of `start`, each improved one word at a time.
     """
-    lowest, highest = np.array([subject.ends(wire) for wire in subject.inputs], dtype=np.int64).reshape(-1, 2).T
+    lowest, highest = subject.box
     rng = np.random.default_rng(0 if start is None else 1)
     best = rng.integers(lowest, highest, (STARTS, len(highest)), endpoint=True)
     if start is not None:
@@ -206,7 +204,7 @@ def influence_of(subject: Subject) -> Floats:
     """
     here = random_words(subject.inputs, 2 * SEEN, subject.within)
     first, other = ({name: words[half] for name, words in here.items()} for half in (slice(SEEN), slice(SEEN, None)))
-    if isinstance(subject, WordSubject):
+    if not subject.plan.in_floats:
         check_words(subject.plan, run_wires(subject.plan, subject.tables, first))
     at = subject.total(first)
     moved = [np.abs((subject.total({**first, name: other[name]}) - at).astype(np.float64)).max() for name in first]

@@ -14,17 +14,18 @@ from typing import Any
 from bddtorque.base.errors import BddTorqueError, unknown
 from bddtorque.base.measures import measure
 from bddtorque.base.plain import describe, real
+from bddtorque.dynamics.quantity import MOTION
 from bddtorque.model.model import Model
-from bddtorque.model.source import FunctionSource
-from bddtorque.questions.subject_kinds import Within
-from bddtorque.words import Format
-from bddtorque.words.formats import TURN, limit_run, limits
+from bddtorque.words.formats import TURN, Format, limit_run, limits
 from bddtorque.words.integer_range import wrap
 
 Conditions = str | Sequence[str] | Mapping[str, Any]
 """``"qd=0, q2 <= 90 deg"``, several such texts, or values and ranges by name: ``{"qd": 0, "q2": (0, "1 rad")}``."""
 
-_MEASURES = {"q": "position", "qd": "velocity", "qdd": "acceleration"}
+Within = Mapping[str, tuple[int, int]]
+"""The first and the last word of inputs that may not take all of theirs; those of an angle may end beyond its highest
+word, where they wrap."""
+
 _NEAR = 1e-9
 """Of a unit: how far beyond the end of a range a word may be that float64 has there."""
 _EXAMPLES = '"qd=0", "q2=90 deg", "q[elbow] >= 0", "-1 <= qd1 <= 1"'
@@ -36,37 +37,27 @@ Ends = tuple[float, float]
 
 def words_within(model: Model, where: Conditions = (), within_limits: bool = False) -> Within:
     """Return the first and the last word of every input that a condition, or a joint's limits, are about."""
-    found: dict[str, tuple[int, int]] = {}
+    runs: dict[str, tuple[int, int]] = {}
     if within_limits:
-        for name, word in model.source.words.items():
+        for name, word in model.formats.words.items():
             if limits(word)[0] > word.highest:
                 raise BddTorqueError(f"ask: no word of {name} is within the limits of its joint: use more bits")
             run = limit_run(word)
             if run is not None:
-                found[name] = run
+                runs[name] = run
     for text, name, wanted in _stated(where):
         for each, ends in _ends(model, name, wanted, text):
-            word = model.source.words[each]
+            word = model.formats.words[each]
             chosen = _words(word, each, ends, text)
             if chosen is not None:
-                found[each] = _both(word, found[each], chosen, text) if each in found else chosen
-    return found
+                runs[each] = _both(word, runs[each], chosen, text) if each in runs else chosen
+    return runs
 
 
 def said(where: Conditions, within_limits: bool) -> str:
     """Return the conditions as text, for answers."""
     texts = [text for text, _, _ in _stated(where)]
     return ", ".join([*texts, *(["within the limits of the joints"] if within_limits else [])])
-
-
-def state_values(formats: Mapping[str, Format], state: Mapping[str, int]) -> dict[str, float]:
-    """Return the values at the joints that the words of a state stand for, by name, where they have a format."""
-    return {name: float(formats[name].dequantise(word)) for name, word in state.items() if name in formats}
-
-
-def state_units(formats: Mapping[str, Format], state: Mapping[str, int]) -> dict[str, str]:
-    """Return the units of these values."""
-    return {name: formats[name].unit for name in state if name in formats}
 
 
 def _stated(where: Conditions) -> Iterator[tuple[str, str, Any]]:
@@ -96,22 +87,23 @@ def _stated(where: Conditions) -> Iterator[tuple[str, str, Any]]:
 
 def _ends(model: Model, name: str, wanted: Any, text: str) -> Iterator[tuple[str, Ends | float]]:
     """Yield the words that a condition is about, each with its value or the ends of its range."""
-    words = model.source.words
+    words, arrays = model.formats.words, {array.name: array for array in model.formats.inputs}
     names, measured = [name], ""
-    if not isinstance(model.source, FunctionSource):
-        match = _NAME.fullmatch(name)
-        labels = _labels(model)
-        if match is None or match["array"] not in labels or (match["number"] and match["label"]):
+    match = _NAME.fullmatch(name)
+    if name not in words or name in arrays:
+        if match is None or match["array"] not in arrays or (match["number"] and match["label"]):
             raise BddTorqueError(f"ask: {unknown('input', name, list(words))} (in {text!r:.60})")
-        array = match["array"]
-        measured = _MEASURES.get(array.removesuffix("_desired"), "")
+        array = arrays[match["array"]]
+        names = list(array.word_names)
         if match["label"]:
-            if match["label"] not in labels[array]:
-                what = "joint" if measured else "input"
-                raise BddTorqueError(f"ask: {unknown(what, match['label'], labels[array])} (in {text!r:.60})")
-            names = [f"{array}{labels[array].index(match['label']) + 1}"]
-        elif not match["number"]:
-            names = [f"{array}{k}" for k in range(1, len(labels[array]) + 1)]
+            if match["label"] not in array.labels:
+                what = "joint" if _measured(array.name) else "input"
+                raise BddTorqueError(f"ask: {unknown(what, match['label'], list(array.labels))} (in {text!r:.60})")
+            names = [array.word_names[array.labels.index(match["label"])]]
+        elif match["number"]:
+            names = [name]
+    if match is not None and model.provenance.quantity is not None:
+        measured = _measured(match["array"])
     for each in names:
         if each not in words:
             raise BddTorqueError(f"ask: {unknown('input', each, list(words))} (in {text!r:.60})")
@@ -127,11 +119,9 @@ def _ends(model: Model, name: str, wanted: Any, text: str) -> Iterator[tuple[str
             yield each, _value(wanted, each, measured, words[each], text)
 
 
-def _labels(model: Model) -> dict[str, list[str]]:
-    """Return the input arrays of a robot's model, and what their words are called: joints, or numbers of a payload."""
-    if model.named_arrays is not None:
-        return {array.name: list(array.labels) for array in model.named_arrays.inputs}
-    return {array: list(model.formats.joint_names) for array in _MEASURES}
+def _measured(array: str) -> str:
+    """Return what the words of an array measure, ``"position"``; empty where values have no units."""
+    return MOTION.get(array.removesuffix("_desired"), "")
 
 
 def _value(given: Any, name: str, measured: str, word: Format, text: str) -> float:

@@ -1,4 +1,6 @@
-"""How many combinations of values, one from each of a few lists, add up to at least a threshold: counted, not tried.
+"""Count of the combinations of values, one from each of a few lists, that add up to at least a threshold.
+
+They are counted, not tried.
 
 Lists hold values with counts. Two ways:
 
@@ -22,9 +24,9 @@ from itertools import combinations
 import numpy as np
 
 from bddtorque.base.jit import njit
-from bddtorque.questions.subject_kinds import Integers
+from bddtorque.questions.subjects import Integers
 
-LARGEST_SIDE = 1 << 24
+MAX_SIDE = 1 << 24
 """Sums of one side that are made at most: 128 MB of them."""
 SORT_STEPS, LOOKUP_STEPS = 6.0, 1.5
 """Steps of a sum that is sorted, and of one that is looked up."""
@@ -34,7 +36,7 @@ BINCOUNT_LIMIT = 1 << 22
 
 
 @dataclass(frozen=True)
-class Counted:
+class CountedWord:
     """Values, rising, and how often each occurs."""
 
     values: Integers
@@ -52,23 +54,23 @@ class Counted:
 
     @property
     def total(self) -> int:
-        """How many there are, with repetitions."""
+        """Number of values, with repetitions."""
         return int(self.counts.sum())
 
-    def from_value(self, least: int) -> Counted:
+    def from_value(self, least: int) -> CountedWord:
         """Return those of at least a value."""
         first = int(np.searchsorted(self.values, least))
-        return Counted(self.values[first:], self.counts[first:])
+        return CountedWord(self.values[first:], self.counts[first:])
 
-    def negated(self) -> Counted:
+    def negated(self) -> CountedWord:
         """Return the opposite values."""
-        return Counted(-self.values[::-1], self.counts[::-1])
+        return CountedWord(-self.values[::-1], self.counts[::-1])
 
 
-def counted(multiples: Integers, counts: Integers, unit: int = 1) -> Counted:
+def counted(multiples: Integers, counts: Integers, unit: int = 1) -> CountedWord:
     """Return multiples of a unit, in any order and with repetitions, as a list."""
     (values,), occurs = distinct([multiples], counts)
-    return Counted(values * unit, occurs)
+    return CountedWord(values * unit, occurs)
 
 
 def distinct(columns: Sequence[Integers], weights: Integers | None = None) -> tuple[list[Integers], Integers]:
@@ -93,18 +95,18 @@ def distinct(columns: Sequence[Integers], weights: Integers | None = None) -> tu
         key = key[order]
         first = np.flatnonzero(np.diff(key, prepend=key[:1] - 1))
         keys, counts = key[first], np.add.reduceat(weights[order], first)
-    found = []
+    decoded = []
     for low, span in zip(reversed(lows), reversed(spans), strict=True):
-        found.append(keys % span + low)
+        decoded.append(keys % span + low)
         keys = keys // span
-    return found[::-1], counts
+    return decoded[::-1], counts
 
 
 @dataclass(frozen=True)
-class Task:
+class CountTask:
     """Lists cut to what matters: how many sums are at least `threshold`; `sign` and `base` make the answer of it."""
 
-    lists: tuple[Counted, ...]
+    lists: tuple[CountedWord, ...]
     threshold: int
     sign: int = 1
     base: int = 0
@@ -114,7 +116,7 @@ class Task:
         return self.base + self.sign * count
 
 
-def prepared(lists: Sequence[Counted], threshold: int) -> Task | int:
+def prepared(lists: Sequence[CountedWord], threshold: int) -> CountTask | int:
     """Return the count of sums of at least `threshold` if it is plain, else what is left to count."""
     everything = math.prod(each.total for each in lists)
     lowest, highest = sum(each.low for each in lists), sum(each.high for each in lists)
@@ -123,16 +125,16 @@ def prepared(lists: Sequence[Counted], threshold: int) -> Task | int:
     if highest < threshold:
         return 0
     if threshold - 1 - lowest < highest - threshold:  # those below are nearer to the bottom: count them
-        return Task(_cut([each.negated() for each in lists], 1 - threshold), 1 - threshold, -1, everything)
-    return Task(_cut(lists, threshold), threshold)
+        return CountTask(_cut([each.negated() for each in lists], 1 - threshold), 1 - threshold, -1, everything)
+    return CountTask(_cut(lists, threshold), threshold)
 
 
-def _cut(lists: Sequence[Counted], threshold: int) -> tuple[Counted, ...]:
+def _cut(lists: Sequence[CountedWord], threshold: int) -> tuple[CountedWord, ...]:
     slack = sum(each.high for each in lists) - threshold
     return tuple(each.from_value(each.high - slack) for each in lists)
 
 
-def _sides(task: Task) -> tuple[float, tuple[Counted, ...], tuple[Counted, ...]]:
+def _sides(task: CountTask) -> tuple[float, tuple[CountedWord, ...], tuple[CountedWord, ...]]:
     """Return how many steps counting takes, the lists whose sums are sorted, and those looked up."""
     best: tuple[float, tuple[int, ...]] = (math.inf, ())
     places = range(len(task.lists))
@@ -142,18 +144,18 @@ def _sides(task: Task) -> tuple[float, tuple[Counted, ...], tuple[Counted, ...]]
             others = [len(task.lists[k].values) for k in places if k not in chosen]
             steps = made * SORT_STEPS + math.prod(others) * LOOKUP_STEPS
             # of the other side all sums but those with its longest list are made too
-            if max(made, math.prod(others) // max(others, default=1)) <= LARGEST_SIDE and steps < best[0]:
+            if max(made, math.prod(others) // max(others, default=1)) <= MAX_SIDE and steps < best[0]:
                 best = steps, chosen
     chosen = best[1]
     return best[0], tuple(task.lists[k] for k in chosen), tuple(task.lists[k] for k in places if k not in chosen)
 
 
-def steps_of(task: Task) -> float:
+def steps_of(task: CountTask) -> float:
     """Return how many steps `count_exactly` takes; infinite where it would need more memory than it may have."""
     return _sides(task)[0]
 
 
-def count_exactly(task: Task) -> int:
+def count_exactly(task: CountTask) -> int:
     """Return how many combinations add up to at least the threshold."""
     _, sorted_side, other = _sides(task)
     known = _sums(sorted_side)
@@ -164,19 +166,19 @@ def count_exactly(task: Task) -> int:
     split = sorted(other, key=lambda each: len(each.values))
     first = _sums(split[:-1])
     second = split[-1] if split else _sums(())
-    found = _count_pairs(
+    count = _count_pairs(
         first.values, first.counts, second.values, second.counts, known.values, above, starts, shift, task.threshold
     )
-    return task.answer(int(found))
+    return task.answer(int(count))
 
 
-def _sums(lists: Sequence[Counted]) -> Counted:
+def _sums(lists: Sequence[CountedWord]) -> CountedWord:
     """Return all sums of one value from each list."""
-    found = Counted(np.zeros(1, dtype=np.int64), np.ones(1, dtype=np.int64))
-    for each in lists:
-        counts = np.multiply.outer(found.counts, each.counts).reshape(-1)
-        found = counted(np.add.outer(found.values, each.values).reshape(-1), counts)
-    return found
+    sums = CountedWord(np.zeros(1, dtype=np.int64), np.ones(1, dtype=np.int64))
+    for values in lists:
+        counts = np.multiply.outer(sums.counts, values.counts).reshape(-1)
+        sums = counted(np.add.outer(sums.values, values.values).reshape(-1), counts)
+    return sums
 
 
 @njit
@@ -217,7 +219,7 @@ def _count_pairs(
     return total
 
 
-def count_in_bins(lists: Sequence[Counted], threshold: int, bins: int) -> tuple[int, int]:
+def count_in_bins(lists: Sequence[CountedWord], threshold: int, bins: int) -> tuple[int, int]:
     """Return bounds of how many combinations add up to at least the threshold, from about so many bins."""
     span = sum(each.high - each.low for each in lists)
     width = span // bins + 1

@@ -1,16 +1,16 @@
-"""How many states of a subject have a sum of at least a threshold: every state, by groups, or by boxes."""
+"""Count of the states of a subject whose sum is at least a threshold: of every state, by groups, or by boxes."""
 
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
 
-from bddtorque.questions.bounding import Boxes, boxes_looked_at, good_state, influence_of, ranges_of
+from bddtorque.proof.branch_and_bound import Boxes
+from bddtorque.questions.bounding import WordBoxes, good_state, halves
 from bddtorque.questions.convolving import (
-    Counted,
+    CountedWord,
     count_exactly,
     count_in_bins,
     counted,
@@ -18,22 +18,21 @@ from bddtorque.questions.convolving import (
     prepared,
     steps_of,
 )
-from bddtorque.questions.enumeration import EASY_BITS, MOST_BITS, runs
-from bddtorque.questions.groups import Group
+from bddtorque.questions.enumeration import EASY_BITS, MAX_BITS, runs
 from bddtorque.questions.search_work import Work
-from bddtorque.questions.separation import Separation, separated
-from bddtorque.questions.subject_kinds import Integers, Subject, WordSubject
+from bddtorque.questions.separation import Group, Separation, separated
+from bddtorque.questions.subjects import Integers, Subject
 
 FIRST_LOOK = 1 / 64
 """Share of the work for a first look at some boxes."""
 SAMPLED = 24
 """Values of the held words on which the work of an exact count is estimated."""
-MOST_BINS, LEAST_BINS = 1 << 15, 1 << 8
+MAX_BINS, MIN_BINS = 1 << 15, 1 << 8
 """Bins of the sum where an exact count would take too long."""
 BIN_STEPS = 3
 """Steps of convolving a bin of one group."""
-MOST_HALVINGS = 60
-"""How often a box is halved that is still larger than others."""
+MAX_HALVINGS = 60
+"""Halvings of a box that is still larger than others."""
 LISTS_BYTES = 400 * 2**20
 """Memory of lists that are kept because other states may have the same."""
 
@@ -64,45 +63,45 @@ def _count(subject: Subject, threshold: int, work: Work) -> Counts:
     easy = _in_boxes(subject, threshold, first)
     if easy.low == easy.high or work.stopped:
         return easy
-    found = easy
+    counts = easy
     with work.interruptible():
-        parted = separated(subject, work) if isinstance(subject, WordSubject) else None
+        parted = None if subject.plan.in_floats else separated(subject, work)
         own = None if parted is None else _by_groups(parted, threshold, work)
         if parted is not None and own is not None:
-            found = own.times(parted.subject.unread // subject.unread)
-        elif subject.bits <= MOST_BITS:
-            found = _enumerated(subject, threshold, work)
+            counts = own.times(parted.subject.unread // subject.unread)
+        elif subject.bits <= MAX_BITS:
+            counts = _enumerated(subject, threshold, work)
         else:
-            found = _with_states(subject, threshold, _in_boxes(subject, threshold, work), work)
-    return found._replace(low=max(found.low, easy.low), high=min(found.high, easy.high))
+            counts = _with_states(subject, threshold, _in_boxes(subject, threshold, work), work)
+    return counts._replace(low=max(counts.low, easy.low), high=min(counts.high, easy.high))
 
 
-def _with_states(subject: Subject, threshold: int, found: Counts, work: Work) -> Counts:
+def _with_states(subject: Subject, threshold: int, counts: Counts, work: Work) -> Counts:
     """Return bounds that know of one state on either side, where boxes left open whether there is one."""
-    low, high = found.low, found.high
+    low, high = counts.low, counts.high
     if low == 0 and subject.sums(good_state(subject, 1, work)[None])[0] >= threshold:
         low = 1
     if high == subject.read_states and subject.sums(good_state(subject, -1, work)[None])[0] < threshold:
         high -= 1
-    return found._replace(low=low, high=high)
+    return counts._replace(low=low, high=high)
 
 
 def _enumerated(subject: Subject, threshold: int, work: Work) -> Counts:
     """Run all states, or as many as work allows where they are many; those not run may be on either side."""
-    found = run = 0
+    above = run = 0
     with work.interruptible():
         for _, total in runs(subject, work):
-            found += int(np.count_nonzero(total >= threshold))
+            above += int(np.count_nonzero(total >= threshold))
             run += total.size
     left = subject.read_states - run
     much = f"{run:,} of the {subject.read_states:,}" if left else f"all {run:,}"
-    return Counts(found, found + left, "enumeration", f"{much} states of its words were run")
+    return Counts(above, above + left, "enumeration", f"{much} states of its words were run")
 
 
 def _by_groups(parted: Separation, threshold: int, work: Work) -> Counts | None:
     """Return the count by groups: exact where there is work for it, else in bins; None if even the lists are too much.
 
-    What is not counted when the work is done, or somebody interrupts, may be on either side.
+    All that is not counted when the work is done, or somebody interrupts, may be on either side.
     """
     low, high = parted.bounds()
     rest = math.prod(int(group.counts.sum()) for group in parted.groups)
@@ -118,8 +117,8 @@ def _by_groups(parted: Separation, threshold: int, work: Work) -> Counts | None:
     if spare < 0:
         return None
     exact = _estimated(lists, threshold, fixed, states) <= spare
-    bins = MOST_BINS
-    while bins > LEAST_BINS and bins * BIN_STEPS * len(parted.groups) * len(states) > spare:
+    bins = MAX_BINS
+    while bins > MIN_BINS and bins * BIN_STEPS * len(parted.groups) * len(states) > spare:
         bins >>= 1
     bin_steps = bins * BIN_STEPS * len(parted.groups)
     binned = False
@@ -157,12 +156,12 @@ class _Lists:
 
     def __init__(self, groups: tuple[Group, ...]) -> None:
         self._groups = groups
-        self._made: dict[tuple[int, ...], Counted] = {}
+        self._made: dict[tuple[int, ...], CountedWord] = {}
         self._bytes = 0
 
-    def at(self, words: dict[str, int], work: Work | None = None) -> list[Counted]:
+    def at(self, words: dict[str, int], work: Work | None = None) -> list[CountedWord]:
         """Return the list of every group for the words that groups read."""
-        found = []
+        lists = []
         for k, group in enumerate(self._groups):
             key = (k, *(words[name] for name in group.held))
             if key not in self._made:
@@ -172,8 +171,8 @@ class _Lists:
                 self._bytes += 16 * len(self._made[key].values)
                 if work is not None:
                     work.spend(group.list_steps)
-            found.append(self._made[key])
-        return found
+            lists.append(self._made[key])
+        return lists
 
     def steps_for(self, parted: Separation, states: Integers) -> int:
         """Return how many steps all lists of some states take to make."""
@@ -186,22 +185,21 @@ class _Lists:
 
 def _in_boxes(subject: Subject, threshold: int, work: Work) -> Counts:
     """Return bounds of the count: boxes are halved, the largest first, until all their states are on one side."""
-    ranges = ranges_of(subject)
-    boxes = Boxes.whole(subject, 1 << MOST_HALVINGS)  # the rank of a box is how large it is, as a share of the whole
-    inside, undecided = 0, subject.read_states
-    looked = 0
+    words, inside, undecided = WordBoxes(subject, work), 0, subject.read_states
+
+    def look(boxes: Boxes) -> Boxes:
+        nonlocal inside, undecided
+        least, most = words.sums(boxes.low, boxes.high)
+        split = (least < threshold) & (most >= threshold)
+        inside += _states(boxes[least >= threshold])
+        undecided -= _states(boxes[~split])
+        return words.bounded(*halves(boxes[split]), np.tile(boxes.bound[split] >> 1, 2))
+
     with work.interruptible():
-        influence = influence_of(subject)
-        while len(boxes) and work.goes_on() and boxes.fits(work):
-            chosen, others = boxes.first()
-            least, most = chosen.ranges(subject, ranges, work)
-            looked += len(chosen)
-            split = (least < threshold) & (most >= threshold)
-            inside += _states(chosen[np.flatnonzero(least >= threshold)])
-            undecided -= _states(chosen[np.flatnonzero(~split)])
-            halves = chosen[np.flatnonzero(split)].halved(influence)
-            boxes = others + replace(halves, rank=halves.rank >> 1)
-    return Counts(inside, inside + undecided, "branch and bound", boxes_looked_at(looked))
+        words.find_influence()
+        # in place of a bound: how large a box is, as a share of the whole
+        words.search(words.bounded(*words.whole, np.array([1 << MAX_HALVINGS])), lambda: -1, look)
+    return Counts(inside, inside + undecided, "branch and bound", words.detail)
 
 
 def _states(boxes: Boxes) -> int:

@@ -9,18 +9,20 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import product
 
 import numpy as np
 
 from bddtorque.plan.wires import Input
+from bddtorque.questions.conditions import Within
 from bddtorque.questions.search_work import Work
-from bddtorque.questions.subject_kinds import Integers, State, Subject, Within, Words
+from bddtorque.questions.subjects import Integers, State, Subject, Words
 from bddtorque.words.integer_range import wrap
 
 EASY_BITS = 22
 """Input bits of a subject whose states are run at once, whatever work is allowed: a second or so."""
-MOST_BITS = 28
+MAX_BITS = 28
 """Input bits of a subject of which every state is run."""
 PIECE_BITS = 20
 """States of a piece: 8 MB a word."""
@@ -31,7 +33,11 @@ class Piece:
     """Some states: the words of each input by name, of shapes that go together to `shape`."""
 
     words: Words
-    shape: tuple[int, ...]
+
+    @cached_property
+    def shape(self) -> tuple[int, ...]:
+        """The shape of the states."""
+        return np.broadcast_shapes(*map(np.shape, self.words.values()))
 
     def state(self, index: int) -> State:
         """Return the words of one state, by its place in the piece."""
@@ -63,9 +69,7 @@ def pieces(inputs: Sequence[Input], most_bits: int = PIECE_BITS, within: Within 
         leading[-1] = np.array_split(axes[cut - 1], math.ceil(len(axes[cut - 1]) / left))
     for fixed in product(*leading):
         grid = np.ix_(*fixed, *axes[cut:])
-        yield Piece(
-            dict(zip([wire.name for wire in inputs], grid, strict=True)), np.broadcast_shapes(*map(np.shape, grid))
-        )
+        yield Piece(dict(zip([wire.name for wire in inputs], grid, strict=True)))
 
 
 def runs(subject: Subject, work: Work) -> Iterator[tuple[Piece, Integers]]:
@@ -89,7 +93,7 @@ def every_state(subject: Subject) -> Words:
 
 def random_words(inputs: Sequence[Input], count: int, within: Within | None = None) -> Words:
     """Return the words of some random states, always the same ones, (count,) each."""
-    rng = np.random.default_rng(0)
-    if not within:
+    rng, within = np.random.default_rng(0), within or {}
+    if not any(wire.name in within for wire in inputs):
         return {wire.name: rng.integers(wire.lowest, wire.highest + 1, count, dtype=np.int64) for wire in inputs}
     return {wire.name: rng.choice(words_of(wire, within), count) for wire in inputs}

@@ -8,14 +8,12 @@ import numpy as np
 
 from bddtorque.base.errors import BddTorqueError
 from bddtorque.model.model import Model
-from bddtorque.model.source import FunctionSource, QuantitySource
 from bddtorque.questions.answers import Equality
-from bddtorque.questions.enumeration import MOST_BITS, Piece, pieces, random_words
+from bddtorque.questions.enumeration import MAX_BITS, Piece, pieces, random_words
 from bddtorque.questions.search_work import WORK, Work, work_of
-from bddtorque.questions.subject_kinds import State, Subject, Words
-from bddtorque.questions.subjects import subjects
+from bddtorque.questions.subjects import State, Subject, Words, subjects
 from bddtorque.robots.robot_data import robot_to_plain
-from bddtorque.words.bounded import ROOM
+from bddtorque.words.bounded import ROUND_UP
 
 TRIED = 1 << 16
 """Random states on which compilations are compared that are too large for all of them."""
@@ -37,19 +35,19 @@ def equality(first: Model, second: Model, *, work: float | Work = WORK, limit: f
             return [_equal(asked, "blocks", detail) for asked in subjects(first)]
     else:
         differing = ()
-    found: list[Equality] = []
+    answers: list[Equality] = []
     for place in range(len(first.plan.outputs)):
-        if not found or not found[-1].interrupted:
-            found.append(_compared(first, second, place, differing, work_of(work, limit).again()))
-    return found
+        if not answers or not answers[-1].interrupted:
+            answers.append(_compared(first, second, place, differing, work_of(work, limit).again()))
+    return answers
 
 
 def _check(first: Model, second: Model) -> None:
-    if first.source.kind != second.source.kind:
+    if first.provenance.kind != second.provenance.kind:
         raise BddTorqueError("ask: a robot can only be compared with a robot, and a function with a function")
-    if isinstance(first.source, QuantitySource) and first.quantity_name != second.quantity_name:
-        raise BddTorqueError(f"ask: {first.quantity_name} cannot be compared with {second.quantity_name}")
-    words, others = first.source.words, second.source.words
+    if first.provenance.quantity is not None and first.provenance.what != second.provenance.what:
+        raise BddTorqueError(f"ask: {first.provenance.what} cannot be compared with {second.provenance.what}")
+    words, others = first.formats.words, second.formats.words
     if list(words) != list(others):
         raise BddTorqueError(
             f"ask: both must have the same input words, got {', '.join(words)} and {', '.join(others)}"
@@ -68,7 +66,7 @@ def _meaning(word: Any) -> tuple[Any, ...]:
 
 
 def _same_outputs(first: Model, second: Model) -> bool:
-    words = zip(first.source.outputs.values(), second.source.outputs.values(), strict=True)
+    words = zip(first.formats.results.values(), second.formats.results.values(), strict=True)
     return all(_meaning(mine) == _meaning(other) for mine, other in words)
 
 
@@ -92,7 +90,7 @@ def _compared(first: Model, second: Model, place: int, blocks: tuple[int, ...], 
     largest, differing, run = 0.0, 0, 0
     state: State | None = None
     with work.interruptible():
-        for piece in pieces(inputs) if bits <= MOST_BITS else [Piece(random_words(inputs, TRIED), (TRIED,))]:
+        for piece in pieces(inputs) if bits <= MAX_BITS else [Piece(random_words(inputs, TRIED))]:
             if run and not work.goes_on():
                 break
             apart = np.abs(_values(mine, piece.words, by_word) - _values(other, piece.words, by_word))
@@ -106,7 +104,7 @@ def _compared(first: Model, second: Model, place: int, blocks: tuple[int, ...], 
     if by_word and mine.word is not None:
         largest *= mine.word.lsb
     if state is not None:
-        state = {**dict.fromkeys(first.source.words, 0), **state}
+        state = {**dict.fromkeys(first.formats.words, 0), **state}
     if run == 1 << bits:
         detail = f"all {run:,} states of the words that it reads were run"
         return Equality(
@@ -114,32 +112,35 @@ def _compared(first: Model, second: Model, place: int, blocks: tuple[int, ...], 
             state, differing * (mine.states >> bits), mine.states, blocks,
         )  # fmt: skip
     proved = _bound(first, second, place)
-    detail = f"{run:,} of {1 << bits:,} states were run" if bits <= MOST_BITS else f"{run:,} random states were run"
+    refutes = ""
+    if proved is not None and largest > proved:
+        refutes = f"apart by {largest:.6g} {mine.unit}, and both certificates together allow {proved:.6g}"
+    detail = f"{run:,} of {1 << bits:,} states were run" if bits <= MAX_BITS else f"{run:,} random states were run"
     detail += "; the bound is that of both certificates" if proved is not None else "; nothing bounds the difference"
     what = "two compilations of one plan, by state" if first.plan == second.plan else "two plans, by state"
     return Equality(
         mine.name, mine.title, differing > 0, "states and certificates", detail + work.note(False),
         False if differing else None, what, largest, proved, mine.unit, state, None, mine.states, blocks, True,
-        stopped=work.stopped,
+        stopped=work.stopped, refutes=refutes,
     )  # fmt: skip
 
 
 def _values(asked: Subject, words: Words, by_word: bool) -> Any:
-    found = asked.rounded(asked.total({name: words[name] for name in asked.names}))
-    return found if by_word or asked.word is None else asked.word.dequantise(found)
+    output = asked.rounded(asked.total({name: words[name] for name in asked.names}))
+    return output if by_word or asked.word is None else asked.word.dequantise(output)
 
 
 def _bound(first: Model, second: Model, place: int) -> float | None:
     """Return how far two outputs can be apart, where both are proved about the same truth over the same range."""
-    if isinstance(first.source, FunctionSource) or isinstance(second.source, FunctionSource):
+    if first.provenance.robot is None or second.provenance.robot is None:
         return None
     if robot_to_plain(first.robot) != robot_to_plain(second.robot) or first.spec.gains != second.spec.gains:
         return None
     mine, other = first.certificate.outputs[place], second.certificate.outputs[place]
-    ends = [(word.low, word.high) for word in (list(each.source.outputs.values())[place] for each in (first, second))]
+    ends = [(word.low, word.high) for word in (list(each.formats.results.values())[place] for each in (first, second))]
     if ends[0] != ends[1] and not mine.saturation == other.saturation == "cannot":
         return None  # clamped at other ends
     # clamps of one range, but to words of other lengths, end up to a unit apart
     same = mine.lsb == other.lsb or mine.saturation == other.saturation == "cannot"
     rest = 0.0 if same else max(mine.lsb, other.lsb)
-    return (mine.bound_si + other.bound_si + rest) * ROOM
+    return (mine.bound_si + other.bound_si + rest) * ROUND_UP

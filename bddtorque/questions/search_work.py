@@ -1,4 +1,4 @@
-"""How much an answer may cost: counted steps, so that the same question has the same answer on every machine.
+"""Cost that an answer may have: counted steps, so that the same question has the same answer on every machine.
 
 A step is about one word computed for one state; what costs more counts for more, by fixed factors. No clock is looked
 at unless somebody sets a limit of time.
@@ -19,7 +19,7 @@ WORK = 3000.0
 STEPS_A_SECOND = 1e8
 """About; what a search that cannot be stopped half-way makes of a limit of time."""
 
-Told = Callable[[float], None]
+OnSpend = Callable[[float], None]
 """Called now and then with the number of steps since the last call."""
 Clock = Callable[[], float]
 """Gives seconds that go on."""
@@ -42,10 +42,10 @@ class Work:
         Millions of steps.
     limit
         Seconds after which the answer is what is known by then. Such an answer depends on the machine.
-    told
-        Callable, optional Called with the steps spent, for a progress bar.
+    on_spend
+        Called with the steps spent, for a progress bar.
     clock
-        Callable, optional Gives the time in seconds; only looked at with a limit.
+        Gives the time in seconds; only looked at with a limit.
 
     Attributes
     ----------
@@ -59,19 +59,19 @@ class Work:
         self,
         millions: float = WORK,
         limit: float | None = None,
-        told: Told = lambda _: None,
+        on_spend: OnSpend = lambda _: None,
         clock: Clock = time.monotonic,
     ) -> None:
         self.left = millions * 1e6
         self.stopped = ""
-        self._given = millions, limit, told, clock
-        self._told, self._clock = told, clock
+        self._given = millions, limit, on_spend, clock
+        self._on_spend, self._clock = on_spend, clock
         self._end = None if limit is None else clock() + limit
         self._whole: Work | None = None
 
     def part(self, share: float) -> Work:
         """Return a share of what is left, to be spent on something that other ways can stand in for."""
-        own = Work(share * self.left / 1e6, told=self.spend, clock=self._clock)
+        own = Work(share * self.left / 1e6, on_spend=self.spend, clock=self._clock)
         own._end, own._whole = self._end, self
         return own
 
@@ -82,7 +82,7 @@ class Work:
     def spend(self, steps: float) -> None:
         """Count steps."""
         self.left -= steps
-        self._told(steps)
+        self._on_spend(steps)
 
     def goes_on(self) -> bool:
         """Return whether there is work left, and time."""

@@ -15,34 +15,117 @@ inputs, nothing else. Three steps make them small:
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 
 from bddtorque.plan.plan import Plan
-from bddtorque.plan.reference import run_wires
+from bddtorque.plan.reference import run_sum, run_wires
+from bddtorque.plan.table import Table
 from bddtorque.plan.wires import AngleSum, Input, Sum
+from bddtorque.questions.box_ranges import BoxRanges
 from bddtorque.questions.convolving import distinct
 from bddtorque.questions.enumeration import Piece, pieces
-from bddtorque.questions.groups import Group
 from bddtorque.questions.search_work import Work
-from bddtorque.questions.subject_kinds import Integers, WordSubject
-from bddtorque.questions.subjects import sliced, unclamped
+from bddtorque.questions.subjects import Integers, Subject, sliced, unclamped
 
-MOST_HELD_BITS = 16
+MAX_HELD_BITS = 16
 """Bits of the words held still."""
-MOST_GROUP_BITS = 24
+MAX_GROUP_BITS = 24
 """Bits of the words of one group."""
 TUPLE_STEPS = 25
 """Steps of a state of a group whose tuple is found."""
 SEPARATING = 0.5
 """Share of the work that finding the tuples of all groups may take."""
-MOST_HELD = 3
+MAX_HELD = 3
 """Words held still."""
-MOST_COUNTED_BITS = 62
+MAX_COUNTED_BITS = 62
 """Bits of all groups together: their counts, and products of them, stay within int64."""
+MAX_EXACT_TUPLES = 1 << 14
+"""Tuples of a group whose extremes are found by trying them all, for every state of the held words."""
+MAX_EXACT_SUMS = 1 << 27
+"""Sums of all these together that are tried: about two seconds."""
+LIST_STEPS = 2
+"""Steps of finding one of the sums, and of counting it."""
+MAX_AT_ONCE = 1 << 20
+"""Sums tried at a time."""
+
+
+@dataclass(frozen=True)
+class Group:
+    """Summands that share words with one another, and with no other group but words that are held still.
+
+    Attributes
+    ----------
+    plan
+        Their sum, from the words of the tuples and the held words.
+    tables
+        As those of the subject.
+    tuples
+        The distinct tuples of words that states of the group give, a name each.
+    total
+        The sum of the summands that no held word meets, for each tuple, in units.
+    counts
+        Number of states that give each tuple, int64.
+    held
+        The wires of the held words that its plan reads.
+    unit
+        Common divisor of all sums of the group.
+    """
+
+    plan: Plan
+    tables: tuple[Table, ...]
+    tuples: dict[str, Integers]
+    total: Integers
+    counts: Integers
+    held: tuple[str, ...]
+    unit: int
+
+    @property
+    def list_steps(self) -> int:
+        """Steps of making the list of its sums for one state of the held words."""
+        return len(self.counts) * LIST_STEPS
+
+    def multiples(self, held: Mapping[str, Any]) -> Integers:
+        """Return the sums of the group in units, for each tuple along the last axis, and states of the held words."""
+        inputs = {**self.tuples, **{name: np.asarray(held[name]) for name in self.held}}
+        return run_sum(self.plan.outputs[0], run_wires(self.plan, self.tables, inputs)) + self.total
+
+    def bounds(self, read: dict[str, Integers], states: int) -> tuple[Integers, Integers]:
+        """Return bounds of the group's sum for all states of the held words; those of small groups are exact.
+
+        `read` are the words that groups read in each of the `states`.
+        """
+        if not self.held:
+            sums = self.multiples({}) * self.unit
+            return np.full(states, sums.min()), np.full(states, sums.max())
+        rows, place = np.unique(np.stack([read[name] for name in self.held]), axis=1, return_inverse=True)
+        exact = len(self.counts) <= MAX_EXACT_TUPLES and len(self.counts) * rows.shape[1] <= MAX_EXACT_SUMS
+        low, high = (self._extremes if exact else self._ranges)(rows)
+        return low[place.reshape(-1)] * self.unit, high[place.reshape(-1)] * self.unit
+
+    def _extremes(self, rows: Integers) -> tuple[Integers, Integers]:
+        low, high = np.empty(rows.shape[1], dtype=np.int64), np.empty(rows.shape[1], dtype=np.int64)
+        step = max(1, MAX_AT_ONCE // len(self.counts))
+        for first in range(0, rows.shape[1], step):
+            some = slice(first, first + step)
+            held = {name: row[some, None] for name, row in zip(self.held, rows, strict=True)}
+            sums = self.multiples(held)
+            low[some], high[some] = sums.min(axis=1), sums.max(axis=1)
+        return low, high
+
+    def _ranges(self, rows: Integers) -> tuple[Integers, Integers]:
+        known = dict(zip(self.held, rows, strict=True))
+        inputs = [wire.name for wire in self.plan.inputs]
+        ends = []
+        for end in (np.min, np.max):
+            same = {name: np.full(rows.shape[1], end(words)) for name, words in self.tuples.items()}
+            ends.append(np.stack([{**same, **known}[name] for name in inputs], axis=1))
+        low, high = BoxRanges(self.plan, self.tables).over(*ends)
+        return low + self.total.min(), high + self.total.max()
 
 
 @dataclass(frozen=True)
@@ -56,14 +139,14 @@ class Separation:
     names
         The words held still.
     groups
-        What is left.
+        The groups that fall apart.
     read
         The words that groups read of them, (states,) each, by wire.
     fixed
-        What is fixed of the sum by them: its constant, and summands of held words alone, (states,).
+        Part of the sum that they fix: its constant, and summands of held words alone, (states,).
     """
 
-    subject: WordSubject
+    subject: Subject
     names: tuple[str, ...]
     groups: tuple[Group, ...]
     read: dict[str, Integers]
@@ -78,7 +161,7 @@ class Separation:
         return low, high
 
 
-def separated(subject: WordSubject, work: Work) -> Separation | None:
+def separated(subject: Subject, work: Work) -> Separation | None:
     """Return a subject's sum as a sum of groups, or None where no few words separate it, or that is too much work."""
     subject = flattened(freed(subject))
     names = _held_words(subject, work.left * SEPARATING / TUPLE_STEPS)
@@ -101,21 +184,21 @@ def separated(subject: WordSubject, work: Work) -> Separation | None:
 
 def supports(plan: Plan) -> list[int]:
     """Return which inputs each wire depends on, a bit for each input in their order."""
-    found: list[int] = []
+    masks: list[int] = []
     count = 0
     for wire in plan.wires:
         if isinstance(wire, Input):
-            found.append(1 << count)
+            masks.append(1 << count)
             count += 1
         else:
             own = 0
             for source in wire.sources:
-                own |= found[source]
-            found.append(own)
-    return found
+                own |= masks[source]
+            masks.append(own)
+    return masks
 
 
-def freed(subject: WordSubject) -> WordSubject:
+def freed(subject: Subject) -> Subject:
     """Return the subject with angle sums as inputs where they are the only reader of one of their words."""
     plan = subject.plan
     readers: list[list[int]] = [[] for _ in plan.wires]
@@ -139,7 +222,7 @@ def freed(subject: WordSubject) -> WordSubject:
     return _with_plan(subject, sliced(plan, subject.output, given))
 
 
-def flattened(subject: WordSubject) -> WordSubject:
+def flattened(subject: Subject) -> Subject:
     """Return the subject with sums that are not rounded taken apart into their summands."""
     plan, output = subject.plan, subject.output
     factors: dict[int, int] = {}
@@ -157,13 +240,13 @@ def flattened(subject: WordSubject) -> WordSubject:
     return _with_plan(subject, sliced(plan, replace(output, parts=parts, constant=constant)))
 
 
-def _with_plan(subject: WordSubject, plan: Plan) -> WordSubject:
+def _with_plan(subject: Subject, plan: Plan) -> Subject:
     """Return the subject with a plan that reads fewer words: those left out are free, and multiply what is counted."""
     made = replace(subject, plan=plan)
     return replace(made, unread=subject.unread * subject.read_states // made.read_states)
 
 
-def _components(subject: WordSubject, support: Sequence[int], mask: int) -> list[tuple[int, list[tuple[int, int]]]]:
+def _components(subject: Subject, support: Sequence[int], mask: int) -> list[tuple[int, list[tuple[int, int]]]]:
     """Return the groups of summands, each with the inputs that it depends on besides the held ones."""
     groups: list[tuple[int, list[tuple[int, int]]]] = []
     for part in subject.output.parts:
@@ -176,7 +259,7 @@ def _components(subject: WordSubject, support: Sequence[int], mask: int) -> list
     return groups
 
 
-def _held_words(subject: WordSubject, most_states: float) -> tuple[str, ...] | None:
+def _held_words(subject: Subject, most_states: float) -> tuple[str, ...] | None:
     """Return the words to hold still that leave the least to do, or None if none are few enough.
 
     All groups together have at most `most_states`: each is run once.
@@ -184,14 +267,14 @@ def _held_words(subject: WordSubject, most_states: float) -> tuple[str, ...] | N
     support, inputs = supports(subject.plan), subject.inputs
     lengths = [math.log2(last - first + 1) for first, last in map(subject.ends, inputs)]
     best: tuple[float, tuple[str, ...]] | None = None
-    for count in range(min(MOST_HELD, len(inputs)) + 1):
+    for count in range(min(MAX_HELD, len(inputs)) + 1):
         for chosen in combinations(range(len(inputs)), count):
             held = sum(lengths[k] for k in chosen)
-            if held > MOST_HELD_BITS:
+            if held > MAX_HELD_BITS:
                 continue
             groups = _components(subject, support, sum(1 << k for k in chosen))
             bits = [sum(each for k, each in enumerate(lengths) if own >> k & 1) for own, _ in groups]
-            if max(bits, default=0) > MOST_GROUP_BITS or sum(bits) > MOST_COUNTED_BITS:
+            if max(bits, default=0) > MAX_GROUP_BITS or sum(bits) > MAX_COUNTED_BITS:
                 continue
             if sum(2.0**each for each in bits) > most_states:
                 continue
@@ -202,7 +285,7 @@ def _held_words(subject: WordSubject, most_states: float) -> tuple[str, ...] | N
 
 
 def _group(
-    subject: WordSubject, support: Sequence[int], mask: int, own: int, parts: list[tuple[int, int]]
+    subject: Subject, support: Sequence[int], mask: int, own: int, parts: list[tuple[int, int]]
 ) -> tuple[Group, set[int]]:
     """Return a group, and the wires of held words that it reads."""
     plan = subject.plan
@@ -231,7 +314,7 @@ def _name(wire: int) -> str:
 
 
 def _tuples(
-    subject: WordSubject, own: int, meeting: Sequence[int], inner: Sequence[tuple[int, int]]
+    subject: Subject, own: int, meeting: Sequence[int], inner: Sequence[tuple[int, int]]
 ) -> tuple[dict[str, Integers], Integers, Integers]:
     """Return the distinct tuples of some words over a group's states, the sum of others, and how many give each."""
     columns: list[Integers] = []
@@ -245,16 +328,16 @@ def _tuples(
 
 
 def _held_states(
-    subject: WordSubject, names: tuple[str, ...], wanted: Sequence[int], fixed: Sequence[tuple[int, int]]
+    subject: Subject, names: tuple[str, ...], wanted: Sequence[int], fixed: Sequence[tuple[int, int]]
 ) -> tuple[dict[str, Integers], Integers]:
     """Return the words that groups read of all values of the held words, and what these fix of the sum."""
-    (piece,) = pieces([wire for wire in subject.inputs if wire.name in names], MOST_HELD_BITS, subject.within)
+    (piece,) = pieces([wire for wire in subject.inputs if wire.name in names], MAX_HELD_BITS, subject.within)
     *read, total = _columns(subject, piece, wanted, fixed, subject.output.constant)
     return dict(zip(map(_name, wanted), read, strict=True)), total
 
 
 def _columns(
-    subject: WordSubject, piece: Piece, wires: Sequence[int], summands: Sequence[tuple[int, int]], constant: int
+    subject: Subject, piece: Piece, wires: Sequence[int], summands: Sequence[tuple[int, int]], constant: int
 ) -> list[Integers]:
     """Return some words, and last a sum of others, in all states of a piece, (states,) each."""
     whole = sliced(subject.plan, unclamped("columns", (*((wire, 1) for wire in wires), *summands)))

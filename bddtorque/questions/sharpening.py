@@ -6,20 +6,115 @@ No compiled word is further from the true torque, clamped to the range of the wo
 from __future__ import annotations
 
 import math
-from dataclasses import replace
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 
 import numpy as np
 
+from bddtorque.dynamics.quantity import MOTION
 from bddtorque.model.model import Model
-from bddtorque.questions.bounding import Bracket, boxes_looked_at, good_state, largest_sum
+from bddtorque.proof.torque_boxes import torque_search
+from bddtorque.questions.bounding import Bracket, good_state, largest_sum
 from bddtorque.questions.search_work import Work
-from bddtorque.questions.subject_kinds import State, Subject
-from bddtorque.questions.torque_bounds import bound_torque
-from bddtorque.words.formats import limit_run
+from bddtorque.questions.subjects import State, Subject
+from bddtorque.words.formats import Format, limit_run
+
+WANTED = 0.004
+"""Relative to the largest value: how close a bound is aimed at."""
+MAX_BOXES = 1_000_000
+STILL = Format("range", 2, -1.0, 1.0)
+"""Format of motion that is no input: it is held at the word 0."""
 
 
-def sharpen(model: Model, asked: Subject, direction: int, known: Bracket, work: Work) -> tuple[Bracket, str]:
-    """Return a closer bracket of the largest sum (see `largest_sum`) than is known of it, and what was done."""
+@dataclass(frozen=True)
+class TorqueBound:
+    """Largest torque, or smallest, as far as it is known.
+
+    Attributes
+    ----------
+    bound
+        No torque is larger (smaller), N·m or N.
+    state
+        Input words of a state with a large one, by name.
+    boxes
+        Number of boxes that were looked at.
+    """
+
+    bound: float
+    state: State
+    boxes: int
+
+
+def is_torque_of_motion(model: Model) -> bool:
+    """Return whether outputs are the torques of a motion, velocities and accelerations that are no inputs being 0."""
+    quantity = model.provenance.quantity
+    if quantity is None or model.spec.run_time or not quantity.from_torques or quantity.weightless:
+        return False
+    return set(quantity.inputs) <= set(MOTION)
+
+
+def bound_torque(
+    model: Model,
+    asked: Subject,
+    direction: int,
+    work: Work,
+    enough: float | None = None,
+    ends: Callable[[State], bool] = lambda _: False,
+) -> TorqueBound | None:
+    """Return a bound on a torque over all states that a question is about; None where there are no boxes to look at.
+
+    None, too, if somebody interrupts before the first box.
+
+    Parameters
+    ----------
+    direction
+        1 for the largest torque, −1 for the smallest.
+    enough
+        A torque, N·m or N, that the bound need not be below (above).
+    ends
+        Told of states with a large torque as they are found, the first one before any box is looked at; whether one
+        answers the question, so that no bound is needed.
+    """
+    if not is_torque_of_motion(model) or asked.kind != "output":
+        return None
+    robot, words = model.robot, model.formats.words
+    if not model.spec.record.friction:
+        robot = replace(robot, joints=tuple(replace(joint, friction=None) for joint in robot.joints))
+    names = [f"{kind}{j}" for kind in MOTION for j in range(1, len(robot.joints) + 1)]
+    moving = {name: words.get(name, STILL) for name in names}
+    still = {name: (0, 0) for name in names if name not in words}
+    search = None
+    with work.interruptible():
+        search = torque_search(robot, moving, asked.place, direction, {**asked.within, **still})
+    if search is None:
+        return None
+
+    def state() -> State:
+        point = zip(names, search.point(), strict=True)
+        return {name: int(words[name].quantise(x)) for name, x in point if name in words}
+
+    seen, answered, counted, latest = None, False, 0, {name: 0 for name in names if name in words}
+
+    def goes_on() -> bool:
+        nonlocal seen, answered, counted, latest
+        work.spend((search.boxes - counted) * search.steps)
+        counted = search.boxes
+        if search.found != seen:
+            latest = state()
+            answered = ends(latest)
+            seen = search.found  # which the state may have improved
+        return work.goes_on() and not answered
+
+    with work.interruptible():
+        if not search.run(WANTED, enough, MAX_BOXES, goes_on) and not answered and not work.stopped:
+            work.stopped = "work"
+    with work.interruptible():
+        latest = state()
+    return TorqueBound(search.bound, latest, search.boxes)
+
+
+def sharpen(model: Model, asked: Subject, direction: int, known: Bracket, work: Work) -> Bracket:
+    """Return a closer bracket of the largest sum (see `largest_sum`) than is known of it."""
     end = asked.output.high if direction > 0 else asked.output.low
 
     def ends(state: State) -> bool:
@@ -32,24 +127,23 @@ def sharpen(model: Model, asked: Subject, direction: int, known: Bracket, work: 
     if asked.word is not None:
         extreme = bound_torque(model, asked, direction * asked.word.sign, work, ends=ends)
     if extreme is None and work.stopped:
-        return known, boxes_looked_at(known.boxes)
+        return known
     if extreme is None:  # more boxes of words are all there is
-        again = largest_sum(asked, direction, work)
-        return again, boxes_looked_at(again.boxes)
+        return largest_sum(asked, direction, work)
     reached = False
     with work.interruptible():
         reached = ends(extreme.state)
     if reached:
-        return known, "a state reaches the end of the range"
-    done = f"{boxes_looked_at(known.boxes)}, and {extreme.boxes:,} of the torque itself"
-    return _bounded(model, asked, direction, known, extreme.bound), done
+        return replace(known, detail="a state reaches the end of the range")
+    known = replace(known, detail=f"{known.detail}, and {extreme.boxes:,} of the torque itself")
+    return _bounded(model, asked, direction, known, extreme.bound)
 
 
 def _with_state_near(asked: Subject, direction: int, known: Bracket, state: State, work: Work) -> Bracket:
     """Return a bracket that knows of a state, improved word by word."""
     start = np.array([state[name] for name in asked.names], dtype=np.int64)
     if any(name in asked.within for name in asked.names):  # the nearest words may be just beyond
-        ends = np.array([asked.ends(wire) for wire in asked.inputs], dtype=np.int64).reshape(-1, 2).T
+        ends = asked.box
         size = np.array([1 << wire.bits if wire.wraps else 0 for wire in asked.inputs])
         start = np.clip(np.where((size > 0) & (start < ends[0]), start + size, start), *ends)
     best = good_state(asked, direction, work, start)
@@ -65,13 +159,16 @@ def recall(model: Model, asked: Subject, direction: int, known: Bracket) -> Brac
     if asked.word is None or asked.kind != "output" or not model.certificate.ranges:
         return known
     stated = model.certificate.ranges[asked.place]
-    runs = {name: limit_run(word) for name, word in model.source.words.items()}
+    formats = model.formats.words
+    turns = {name: 1 << word.bits for name, word in formats.items()}
     # a word that is not read may be any, within its limits too
-    limited = all(run is None or name not in asked.names or _holds(asked, name, run) for name, run in runs.items())
+    runs = {name: run for name in asked.names if (run := limit_run(formats[name])) is not None}
+    limited = all(name in asked.within and _lies_in(asked.within[name], run, turns[name]) for name, run in runs.items())
     extent = stated.within_limits if limited and stated.within_limits else stated.extent
     above = direction * asked.word.sign > 0
-    state = dict(zip(runs, extent.high_state if above else extent.low_state, strict=True))
-    if all(_may_be(asked, name, state[name]) for name in asked.within):
+    state = dict(zip(formats, extent.high_state if above else extent.low_state, strict=True))
+    held = [name for name in asked.names if name in asked.within]
+    if all(_lies_in((state[name], state[name]), asked.within[name], turns[name]) for name in held):
         words = np.array([[state[name] for name in asked.names]], dtype=np.int64)
         found = int(direction * asked.sums(words)[0])
         if found > known.found:
@@ -79,18 +176,9 @@ def recall(model: Model, asked: Subject, direction: int, known: Bracket) -> Brac
     return _bounded(model, asked, direction, known, extent.high if above else extent.low)
 
 
-def _holds(asked: Subject, name: str, run: tuple[int, int]) -> bool:
-    """Whether a question is about no other words of an input than those of a run."""
-    if name not in asked.within:
-        return False
-    (first, last), turn = asked.within[name], 1 << asked.formats[name].bits
-    return any(run[0] <= first + k * turn and last + k * turn <= run[1] for k in (-1, 0, 1))
-
-
-def _may_be(asked: Subject, name: str, word: int) -> bool:
-    """Whether a question is about a word of an input."""
-    (first, last), turn = asked.within[name], 1 << asked.formats[name].bits
-    return any(first <= word + k * turn <= last for k in (0, 1))
+def _lies_in(words: tuple[int, int], run: tuple[int, int], turn: int) -> bool:
+    """Tell if a run of words lies within another one, whole turns of so many words apart."""
+    return any(run[0] <= words[0] + k * turn and words[1] + k * turn <= run[1] for k in (-1, 0, 1))
 
 
 def _bounded(model: Model, asked: Subject, direction: int, known: Bracket, torque: float) -> Bracket:

@@ -1,57 +1,74 @@
-"""Questions about symmetry: is it odd, even or constant, in all its words or in some.
+"""Questions about the shape of a function: is it odd, even or constant, in all its words or in some; which bits matter.
 
-Proved by the plan where that is enough (an even table of a word, a product of two odd ones), by every state where there
-are few, refuted by a state; where none of these succeeds the answer says that it is open.
+A symmetry is proved by the plan where that is enough (an even table of a word, a product of two odd ones), by every
+state where there are few, refuted by a state; where none of these succeeds the answer says that it is open. The input
+bits that matter are read from a block's diagram, shown by pairs of states, or decided by every state.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from bddtorque.plan.float_wires import Add, Constant, FloatAlgebra, Fused, Multiply, Number, Sine
-from bddtorque.plan.wires import Algebra, AngleSum, Input, Lookup, Output, Product, Sum
-from bddtorque.questions.answers import Verdict
+from bddtorque.model.model import Model
+from bddtorque.plan.bdd import Diagram
+from bddtorque.plan.table import Table
+from bddtorque.plan.wires import (
+    Add,
+    Algebra,
+    AngleSum,
+    Constant,
+    Fused,
+    Input,
+    Lookup,
+    Multiply,
+    Number,
+    Output,
+    Product,
+    Sine,
+    Sum,
+)
+from bddtorque.questions.answers import Support, Verdict
 from bddtorque.questions.enumeration import EASY_BITS, every_state, random_words
-from bddtorque.questions.subject_kinds import FloatSubject, Subject, Words, WordSubject
-from bddtorque.questions.subjects import subject
-from bddtorque.words.integer_range import word_range
-
-if TYPE_CHECKING:
-    from bddtorque.model.model import Model
+from bddtorque.questions.subjects import Subject, Words, subject
+from bddtorque.words.integer_range import word_range, wrap
 
 TRIED = 1 << 14
-"""Random states on which something is tried that may not hold."""
+"""Random states on which something is tried that may not hold, or every bit is turned around."""
 ODD, EVEN = -1, 1
+Bits = dict[str, list[int]]
+"""Bits of input words by name, from the least significant (0) on."""
 
 
 def symmetries(model: Model, of: str) -> list[Verdict]:
     """Return whether an output, term, word or block is constant, odd or even: in all its words, and in some of them.
 
     Odd means that opposite words give the opposite word; even means that they give the same one. The lowest word has
-    no opposite (except for angles) and is left out. For single words only what holds is listed.
+    no opposite (except for angles) and is left out, and so are unsigned words. For single words only what holds is
+    listed.
     """
     asked = subject(model, of)
     every = asked.bits <= EASY_BITS
     words = every_state(asked) if every else random_words(asked.inputs, TRIED)
     results = asked.rounded(asked.total(words))
-    found = [_verdict(asked, "constant", words, results != results.flat[0], every)]
-    found += _parities(asked, words, asked.names, "", every)
-    for some, called in _sets(asked.names):
-        found += [verdict for verdict in _parities(asked, words, some, f" in {called}", every) if verdict.holds]
-    return found
+    verdicts = [_verdict(asked, "constant", words, results != results.flat[0], every)]
+    names = [wire.name for wire in asked.inputs if wire.signed]
+    verdicts += _parities(asked, words, names, "", every) if names else []
+    for some, called in _sets(names):
+        verdicts += [verdict for verdict in _parities(asked, words, some, f" in {called}", every) if verdict.holds]
+    return verdicts
 
 
 def _sets(names: Sequence[str]) -> Iterable[tuple[list[str], str]]:
-    """Give the sets of words to be turned around: those of one quantity, and every word by itself."""
+    """Give the sets of words to be turned around: those of one array, and every word by itself."""
     if len(names) > 1:
-        for kind in ("q", "qd", "qdd"):
-            own = [name for name in names if name.rstrip("0123456789") == kind]
+        for array in dict.fromkeys(name.rstrip("0123456789") for name in names):
+            own = [name for name in names if name.rstrip("0123456789") == array]
             if 1 < len(own) < len(names):
-                yield own, f"all {kind}"
+                yield own, f"all {array}"
         for name in names:
             yield [name], name
 
@@ -99,7 +116,8 @@ ODD_ANGLE = -2
 class _Parities(Algebra[int | None]):
     """The parity of words when some inputs change their sign; None where the plan proves none.
 
-    Roundings keep what is even; they spoil what is odd, because halves go up on both sides.
+    Roundings keep what is even; those of integers spoil what is odd, because halves go up on both sides, and those of
+    floats keep it, because they are alike on both sides of zero.
     """
 
     def __init__(self, asked: Subject, names: Sequence[str]) -> None:
@@ -118,10 +136,8 @@ class _Parities(Algebra[int | None]):
         turned = wire.constant & word_range(wire.bits).high  # nothing, or half a turn, is its own opposite
         return total if total != ODD else None if turned else ODD_ANGLE
 
-    def product(self, wire: Product, left: int | None, right: int | None) -> int | None:
-        if left is None or right is None or ODD_ANGLE in (left, right):
-            return None
-        return EVEN if wire.left == wire.right else left * right
+    def product(self, wire: Product | Multiply | Fused, left: int | None, right: int | None) -> int | None:
+        return None if left is None or right is None or ODD_ANGLE in (left, right) else left * right
 
     def total(self, wire: AngleSum | Sum | Output, terms: Sequence[tuple[int | None, int]]) -> int | None:
         parities = {word for word, _ in terms}
@@ -133,10 +149,6 @@ class _Parities(Algebra[int | None]):
 
     def rounded(self, exact: int | None, wire: Product | Sum | Output) -> int | None:
         return None if exact == ODD and wire.shift else exact
-
-
-class _FloatParities(_Parities, FloatAlgebra[int | None]):
-    """The same in floats, whose roundings keep what is odd too: they are alike on both sides of zero."""
 
     def number(self, wire: Number, word: int | None) -> int | None:
         return None if word == ODD_ANGLE else word
@@ -153,28 +165,19 @@ class _FloatParities(_Parities, FloatAlgebra[int | None]):
         return left if left == right else None
 
     def multiply(self, wire: Multiply, left: int | None, right: int | None) -> int | None:
-        return EVEN if wire.left == wire.right else _product(left, right)
+        return self.product(wire, left, right)
 
     def fused(self, wire: Fused, left: int | None, right: int | None, addend: int | None) -> int | None:
-        product = EVEN if wire.left == wire.right else _product(left, right)
-        return product if product == addend else None
-
-
-def _product(left: int | None, right: int | None) -> int | None:
-    return None if left is None or right is None else left * right
+        return addend if addend == self.product(wire, left, right) else None
 
 
 def parity_of(asked: Subject, names: Sequence[str]) -> int | None:
     """Return the parity of a subject's word when some words change their sign, as far as the plan proves it."""
     output = asked.output
-    if isinstance(asked, WordSubject):
-        algebra = _Parities(asked, names)
-        found = asked.output.evaluate(algebra, asked.plan.evaluate(algebra))
-    else:
-        assert isinstance(asked, FloatSubject)
-        found = asked.plan.evaluate(_FloatParities(asked, names))[asked.plan.outputs[0].wire]
+    algebra = _Parities(asked, names)
+    parity = output.evaluate(algebra, asked.plan.evaluate(algebra))
     clamped = output.low != -output.high and asked.kind == "output"  # −2048 to 2047: no mirror
-    return None if found == ODD and clamped else found
+    return None if parity == ODD and clamped else parity
 
 
 def _of_table(values: Any, widths: Sequence[int], parities: Sequence[int | None]) -> int | None:
@@ -191,3 +194,53 @@ def _of_table(values: Any, widths: Sequence[int], parities: Sequence[int | None]
     if np.array_equal(turned, grid):
         return EVEN
     return ODD if np.array_equal(turned, -grid.astype(np.int64)) else None
+
+
+def support(model: Model, of: str) -> Support:
+    """Return which bits of which input words matter to an output, term, word or block."""
+    asked = subject(model, of)
+    inputs = {wire.name: list(range(wire.bits)) for wire in asked.inputs}
+    none: dict[str, list[int]] = {name: [] for name in inputs}
+    if asked.kind == "block":
+        table, diagram = model.tables[asked.place], model.diagrams[asked.place]
+        matters, by_bit = bits_that_matter(table, diagram)
+        idle = {name: [bit for bit in bits if bit not in matters[name]] for name, bits in inputs.items()}
+        detail = f"read from the {diagram.node_count:,} nodes of its diagram"
+        return Support(asked.name, asked.title, True, "diagram", detail, matters, idle, none, by_bit)
+    unread = {name: list(range(word.bits)) for name, word in asked.formats.items() if name not in inputs}
+    unread = unread if asked.kind == "output" else {}
+    matters, left = _seen(asked, random_words(asked.inputs, TRIED), inputs)
+    way, idle = "states", none
+    if not any(left.values()):
+        detail = "a pair of states shows every bit that matters"
+    elif asked.bits <= EASY_BITS:
+        more, idle = _seen(asked, every_state(asked), left)
+        matters, left = {name: sorted(matters[name] + more[name]) for name in inputs}, none
+        way, detail = "enumeration", f"all {1 << asked.bits:,} states of its words were run"
+    else:
+        detail = f"{TRIED:,} random states show which bits matter, but not that others do not"
+    exact = not any(left.values())
+    return Support(asked.name, asked.title, exact, way, detail, matters, {**idle, **unread}, left)
+
+
+def _seen(asked: Subject, words: Words, bits: Bits) -> tuple[Bits, Bits]:
+    """Return which of some bits matter in some of these states, and which in none."""
+    here = asked.rounded(asked.total(words))
+    matters: Bits = {name: [] for name in bits}
+    for wire in asked.inputs:
+        for bit in bits[wire.name]:
+            turned = words[wire.name] ^ (1 << bit)
+            turned = wrap(turned, wire.bits) if wire.signed else turned
+            if (asked.rounded(asked.total({**words, wire.name: turned})) != here).any():
+                matters[wire.name].append(bit)
+    return matters, {name: [bit for bit in own if bit not in matters[name]] for name, own in bits.items()}
+
+
+def bits_that_matter(table: Table, diagram: Diagram) -> tuple[dict[str, list[int]], list[int]]:
+    """Return the bits of each input word that the diagram tests, and for each output bit how many of them."""
+    tested = {variable for _, own in diagram.paths for variable in own}
+    matters, first = {}, 0
+    for k, width in enumerate(table.input_widths):  # variable 0 is the most significant bit of the first word
+        matters[f"x{k}"] = sorted(width - 1 - (v - first) for v in tested if first <= v < first + width)
+        first += width
+    return matters, [len(own) for _, own in diagram.paths]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_left
+from dataclasses import replace
 from typing import Literal
 
 import numpy as np
@@ -11,24 +12,25 @@ import numpy as np
 from bddtorque.base.errors import BddTorqueError
 from bddtorque.base.plain import choice
 from bddtorque.model.model import Model
-from bddtorque.model.source import FunctionSource, QuantitySource
 from bddtorque.questions.answers import Count, Extreme
-from bddtorque.questions.bounding import boxes_looked_at, largest_sum
-from bddtorque.questions.conditions import Conditions, said, state_units, state_values, words_within
+from bddtorque.questions.bounding import Bracket, largest_sum
+from bddtorque.questions.conditions import Conditions
 from bddtorque.questions.counting import Counts, states_at_least
-from bddtorque.questions.enumeration import EASY_BITS, MOST_BITS, runs
+from bddtorque.questions.enumeration import EASY_BITS, MAX_BITS, runs
 from bddtorque.questions.search_work import WORK, Work, work_of
 from bddtorque.questions.sharpening import excludes_saturation, recall, sharpen
-from bddtorque.questions.subject_kinds import State, Subject, Within
-from bddtorque.questions.subjects import subject
+from bddtorque.questions.subjects import State, Subject, subject
 
-MOST_WORD = 1 << 61
+MAX_WORD = 1 << 61
 """No sum of a term and no word of a block reaches it: ranges are refused from 62 bits on."""
 PATIENCE = 0.1
-"""Share of the work for branch and bound where all states can be run instead, or the torque itself be bounded."""
-MOST_FREE_WORDS = 12
+"""Share of the work for branch and bound where all states can be run instead, or the torque itself be bounded.
+
+Boxes, brackets and times of this and of the next two: docs/questions.md, with the commands that measure them.
+"""
+MAX_FREE_WORDS = 12
 """That boxes of words come first for: to halve each of more words twice makes more boxes than there is work for."""
-OF_BOXES = 0.8
+BOX_SHARE = 0.8
 """Share of the rest for excluding saturation by the torque itself."""
 
 
@@ -48,11 +50,11 @@ def largest(
     model
         A compiled model.
     of
-        What to ask about; see `subjects` for names.
+        Name to ask about; see `subjects`.
     where
         Conditions on the inputs: ``"qd=0, q2 <= 90 deg"`` or ``{"qd": 0, "q[elbow]": (0, 1.5)}``.
     within_limits
-        Restrict positions of revolute joints to the limits of their joints.
+        Restrict positions of joints that turn to the limits of their joints.
     work
         Most steps that the answer may take, in millions; a million takes about ten milliseconds.
     limit
@@ -63,10 +65,7 @@ def largest(
     Extreme
         Exact, or the bracket known when work or time ran out or Ctrl-C came.
     """
-    within = words_within(model, where, within_limits)
-    return _extreme(
-        model, subject(model, of, within), "largest", work_of(work, limit), within, said(where, within_limits)
-    )
+    return _extreme(model, subject(model, of, where, within_limits), "largest", work_of(work, limit))
 
 
 def smallest(
@@ -79,10 +78,7 @@ def smallest(
     limit: float | None = None,
 ) -> Extreme:
     """Return the smallest value of an output, term, word or block; see `largest`."""
-    within = words_within(model, where, within_limits)
-    return _extreme(
-        model, subject(model, of, within), "smallest", work_of(work, limit), within, said(where, within_limits)
-    )
+    return _extreme(model, subject(model, of, where, within_limits), "smallest", work_of(work, limit))
 
 
 def saturating(
@@ -98,8 +94,7 @@ def saturating(
 
     The answer is compared with what the certificate says. The arguments are those of `largest`.
     """
-    asked, work = subject(model, of, words_within(model, where, within_limits)), work_of(work, limit)
-    conditions = said(where, within_limits)
+    asked, work = subject(model, of, where, within_limits), work_of(work, limit)
     if asked.kind != "output":
         raise BddTorqueError(f"ask: saturation is a question about an output; {of} is a {asked.kind}")
     half = work.part(0.5)
@@ -110,8 +105,8 @@ def saturating(
     low, high = above.low + below.low, min(above.high + below.high, asked.states)
     detail = above.detail if above.detail == below.detail else f"above: {above.detail}; below: {below.detail}"
     way = above.way if above.way == below.way else f"{above.way}, {below.way}"
-    certified = _beside_certificate(model, asked, low, high, conditions)
-    return _count(asked, Counts(low, high, way, detail), "saturate", work, conditions, certified)
+    count = _count(asked, Counts(low, high, way, detail), "saturate", work)
+    return _beside_certificate(model, asked, count)
 
 
 def reaching(
@@ -130,33 +125,36 @@ def reaching(
     Outputs are counted over all states of the model, by the values of their words. Terms, words and blocks are
     counted over all states of the words they read. The other arguments are those of `largest`.
     """
-    asked, work = subject(model, of, words_within(model, where, within_limits)), work_of(work, limit)
+    asked, work = subject(model, of, where, within_limits), work_of(work, limit)
     if not math.isfinite(value):
         raise BddTorqueError(f"ask: the value to reach must be finite, got {value}")
     choice(side, ("at least", "at most"), "side")
 
     def reaches(word: int) -> bool:
-        given = asked.value(word)
-        given = word if given is None else given
-        return given >= value if side == "at least" else given <= value
+        own = asked.value(word)
+        own = word if own is None else own
+        return own >= value if side == "at least" else own <= value
 
     upward = (side == "at least") == asked.rising  # whether the words that reach it are the higher ones
-    lowest, beyond = (asked.word.lowest, asked.word.highest + 1) if asked.word else (-MOST_WORD, MOST_WORD)
+    lowest, beyond = (asked.word.lowest, asked.word.highest + 1) if asked.word else (-MAX_WORD, MAX_WORD)
     # the lowest word that all higher ones are as; a range is searched as any list is
     first = lowest + bisect_left(range(lowest, beyond), True, key=lambda word: reaches(word) == upward)
     if first in (lowest, beyond):
         count = asked.states if (first == lowest) == upward else 0
-        found = Counts(count, count, "range", "the value lies beyond the range of the word")
+        counts = Counts(count, count, "range", "the value lies beyond the range of the word")
     else:
-        found = (states_at_least if upward else _below)(asked, asked.least_total(first), work)
-    return _count(asked, found, f"give {side} {value:g} {asked.unit}".rstrip(), work, said(where, within_limits))
+        counts = (states_at_least if upward else _below)(asked, asked.least_total(first), work)
+    refutes = ""
+    if asked.kind == "output" and counts.low:
+        refutes = _beyond_certificate(model, value, "largest" if side == "at least" else "smallest", asked)
+    return replace(_count(asked, counts, f"give {side} {value:g} {asked.unit}".rstrip(), work), refutes=refutes)
 
 
-def _count(asked: Subject, found: Counts, what: str, work: Work, where: str, certificate: str = "") -> Count:
-    exact = found.low == found.high
+def _count(asked: Subject, counts: Counts, what: str, work: Work) -> Count:
+    exact = counts.low == counts.high
     return Count(
-        asked.name, asked.title, exact, found.way, found.detail + work.note(exact), what, found.low, found.high,
-        asked.states, certificate, stopped=work.why(exact), where=where,
+        asked.name, asked.title, exact, counts.way, counts.detail + work.note(exact), what, counts.low, counts.high,
+        asked.states, stopped=work.why(exact), where=asked.where,
     )  # fmt: skip
 
 
@@ -174,62 +172,65 @@ def _beyond(model: Model, asked: Subject, direction: int, work: Work) -> Counts:
             return states_at_least(asked, asked.least_total(asked.output.high + 1), own)
         return _below(asked, asked.least_total(asked.output.low), own)
 
-    if asked.bits <= MOST_BITS:
+    if asked.bits <= MAX_BITS:
         return counted(work)
     first = work.part(PATIENCE)
-    found = counted(first)
-    if found.low == found.high or work.stopped:
-        return found
-    own = work.part(OF_BOXES)
+    counts = counted(first)
+    if counts.low == counts.high or work.stopped:
+        return counts
+    own = work.part(BOX_SHARE)
     none = excludes_saturation(model, asked, direction, own)
     if none:
         return Counts(0, 0, "branch and bound", none)
-    return counted(work) if work.goes_on() else found
+    return counted(work) if work.goes_on() else counts
 
 
-def _extreme(model: Model, asked: Subject, which: str, work: Work, within: Within, where: str) -> Extreme:
+def _extreme(model: Model, asked: Subject, which: str, work: Work) -> Extreme:
     direction = 1 if (which == "largest") == asked.rising else -1
-    total, bound, state, way, detail = _searched(model, asked, direction, work)
-    word, bound_word = int(asked.rounded(total)), int(asked.rounded(bound))
+    bracket = _searched(model, asked, direction, work)
+    total, state = direction * bracket.found, bracket.state
+    word, bound_word = int(asked.rounded(total)), int(asked.rounded(direction * bracket.bound))
     if asked.kind == "output":
-        state = {
-            **dict.fromkeys(model.source.words, 0),
-            **{name: first for name, (first, _) in within.items()},
-            **state,
-        }
+        held = {name: first for name, (first, _) in asked.within.items()}
+        state = {**dict.fromkeys(model.formats.words, 0), **held, **state}
         check_witness(model, asked, state, word)
-    exact = word == bound_word
-    clamped = asked.unclamped(total) != word
+    exact, value = word == bound_word, asked.value(word)
+    refutes = _beyond_certificate(model, value, which, asked) if asked.kind == "output" and value is not None else ""
     return Extreme(
-        asked.name, asked.title, exact, way, detail + work.note(exact), which, word, asked.value(word), bound_word,
-        asked.value(bound_word), asked.unit, state, clamped, stopped=work.why(exact), where=where,
-        values=state_values(asked.formats, state), units=state_units(asked.formats, state),
+        asked.name, asked.title, exact, bracket.way, bracket.detail + work.note(exact), which, word, value, bound_word,
+        asked.value(bound_word), asked.unit, state, asked.unclamped(total) != word, stopped=work.why(exact),
+        refutes=refutes, **asked.about(state),
     )  # fmt: skip
 
 
-def _searched(model: Model, asked: Subject, direction: int, work: Work) -> tuple[int, int, State, str, str]:
-    """Return the sum of the best state, the bound, the state, the way and its detail: by boxes, or by all states."""
+def _beyond_certificate(model: Model, value: float, which: str, asked: Subject) -> str:
+    """Return what a value refutes that lies beyond the range that the certificate states, by more than a rounding."""
+    proved = model.certificate.outputs[asked.place]
+    beyond = value - proved.high if which == "largest" else proved.low - value
+    if beyond <= proved.lsb:
+        return ""
+    return f"{value:.7g} {asked.unit} found, beyond the proved range of {proved.low:.7g} to {proved.high:.7g}"
+
+
+def _searched(model: Model, asked: Subject, direction: int, work: Work) -> Bracket:
+    """Return a bracket of the largest sum (`direction` 1), or of minus the smallest: by boxes, or by all states."""
     if asked.bits <= EASY_BITS:
-        total, state, _ = _run(asked, direction, work)
-        return total, total, state, "enumeration", f"all {asked.read_states:,} states of its words were run"
-    few = asked.bits <= MOST_BITS
-    own = work.part(PATIENCE if few or _free_words(asked) <= MOST_FREE_WORDS else 0.0)
-    found = largest_sum(asked, direction, own)
-    detail = boxes_looked_at(found.boxes)
+        return _run(asked, direction, work)[0]
+    few = asked.bits <= MAX_BITS
+    own = work.part(PATIENCE if few or _free_words(asked) <= MAX_FREE_WORDS else 0.0)
+    bracket = largest_sum(asked, direction, own)
     if not few and own.stopped and not work.stopped:
-        found, detail = sharpen(model, asked, direction, found, work)
+        bracket = sharpen(model, asked, direction, bracket, work)
     if few and own.stopped and not work.stopped:
         with work.interruptible():
-            total, state, run = _run(asked, direction, work)
+            best, run = _run(asked, direction, work)
             if run == asked.read_states:
-                return total, total, state, "enumeration", f"all {run:,} states of its words were run"
-    if work.stopped not in ("time", "interrupt") and asked.rounded(direction * found.found) != asked.rounded(
-        direction * found.bound
-    ):
+                return best
+    undecided = asked.rounded(direction * bracket.found) != asked.rounded(direction * bracket.bound)
+    if work.stopped not in ("time", "interrupt") and undecided:
         with work.interruptible():
-            found = recall(model, asked, direction, found)
-    ends = direction * found.found, direction * found.bound
-    return *ends, found.state, "branch and bound", detail
+            bracket = recall(model, asked, direction, bracket)
+    return bracket
 
 
 def _free_words(asked: Subject) -> int:
@@ -237,17 +238,17 @@ def _free_words(asked: Subject) -> int:
     return sum(first < last for first, last in map(asked.ends, asked.inputs))
 
 
-def _run(asked: Subject, direction: int, work: Work) -> tuple[int, State, int]:
-    """Return the largest (`direction` 1) or smallest sum of as many states as work allows, its state, and how many."""
-    best: tuple[int, State] = (0, {})
-    run = 0
+def _run(asked: Subject, direction: int, work: Work) -> tuple[Bracket, int]:
+    """Return the largest (`direction` 1) or smallest sum of as many states as work allows, and how many these are."""
+    best, run = 0, 0
+    state: State = {}
     for piece, totals in runs(asked, work):
         place = int((direction * totals).argmax())
-        total = int(totals.reshape(-1)[place])
-        if not run or direction * total > direction * best[0]:
-            best = total, piece.state(place)
+        total = direction * int(totals.reshape(-1)[place])
+        if not run or total > best:
+            best, state = total, piece.state(place)
         run += totals.size
-    return *best, run
+    return Bracket(best, state, best, f"all {run:,} states of its words were run", "enumeration"), run
 
 
 def check_witness(model: Model, asked: Subject, state: State, word: int) -> None:
@@ -261,28 +262,21 @@ def check_witness(model: Model, asked: Subject, state: State, word: int) -> None
 
 def run_state(model: Model, state: State) -> list[int]:
     """Return the output words of one state, by the model's own evaluator."""
-    if isinstance(model.source, FunctionSource):
-        return [int(model.words(*(state[name] for name in model.input_names)))]
-    if isinstance(model.source, QuantitySource):
-        arrays = {
-            array.name: np.array([[state[f"{array.name}{k}"] for k in range(1, len(array) + 1)]])
-            for array in model.source.arrays.inputs
-        }
-        return [int(word) for word in model.evaluator("words").output_words(**arrays)[0]]
-    words = np.array([state[name] for name in model.source.words]).reshape(3, -1)
-    return [int(word) for word in model.torque_words(*words)]
+    grouped = model.formats.grouped(state)
+    arrays = {array.name: array.shaped(np.array([grouped[array.name]])) for array in model.formats.inputs}
+    return [int(word) for word in model.evaluator("words").output_words(**arrays)[0]]
 
 
-def _beside_certificate(model: Model, asked: Subject, low: int, high: int, where: str) -> str:
-    """Return what the certificate says of saturation, and refuse what contradicts it; it is about all states."""
+def _beside_certificate(model: Model, asked: Subject, count: Count) -> Count:
+    """Return a count of saturating states with what the certificate says of it, which is about all states."""
     stated = model.certificate.outputs[asked.place].saturation
-    if (stated == "cannot" and low) or (stated == "can" and not high and not where):
-        raise BddTorqueError(
-            f"ask: the certificate says that {asked.name} {stated} saturate, but {low} to {high} states do: "
-            "this is a bug, please report it"
-        )
-    if stated != "not excluded" or (where and not low):
-        return f"{'over all states, ' if where else ''}the certificate says {stated}"
-    if not high:
-        return "the certificate says not excluded; this proves that it cannot"
-    return f"the certificate says not excluded{'; this proves that it can' if low else ''}"
+    if (stated == "cannot" and count.low) or (stated == "can" and not count.high and not count.where):
+        refutes = f"the certificate says that it {stated} saturate, but {count.low:,} to {count.high:,} states do"
+        return replace(count, certificate=f"the certificate says {stated}", refutes=refutes)
+    if stated != "not excluded" or (count.where and not count.low):
+        said_of_all = f"{'over all states, ' if count.where else ''}the certificate says {stated}"
+    elif not count.high:
+        said_of_all = "the certificate says not excluded; this proves that it cannot"
+    else:
+        said_of_all = f"the certificate says not excluded{'; this proves that it can' if count.low else ''}"
+    return replace(count, certificate=said_of_all)

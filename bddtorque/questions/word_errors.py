@@ -1,41 +1,48 @@
-"""Where compiled words are farthest from the truth: of a block, of a term, of an output."""
+"""Where compiled words are farthest from the truth: of a block, of a term, of an output.
+
+The truth is computed in float64 with a proved radius. A robot's truth is its quantity traced from the robot's own
+numbers; a function's is its graph, or its law. Everything is evaluated on grids: words of each input along an axis of
+its own, so that what depends on few words is computed for these alone.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import replace
-from typing import cast
+from typing import Any, cast
 
 import numpy as np
 
 from bddtorque.base.errors import BddTorqueError
+from bddtorque.compiler.origin import from_robot
+from bddtorque.dynamics.graph import Graph, kept
 from bddtorque.model.model import Model
-from bddtorque.model.source import FunctionSource, QuantitySource, RobotSource
 from bddtorque.plan.blocks import FunctionBlock, GivenBlock, LawBlock, ProductBlock, SquareBlock
-from bddtorque.plan.bound import compose, planned_facts
+from bddtorque.plan.bound import compose_bounds, planned_facts
 from bddtorque.plan.wires import Input
 from bddtorque.questions.answers import LargestError
-from bddtorque.questions.conditions import Conditions, said, state_units, state_values, words_within
+from bddtorque.questions.conditions import Conditions
 from bddtorque.questions.enumeration import Piece, pieces, random_words, states_of
 from bddtorque.questions.search_work import WORK, Work, work_of
-from bddtorque.questions.subject_kinds import Integers, State, Subject, Within, Words, WordSubject
-from bddtorque.questions.subjects import ASKING, subject
-from bddtorque.questions.truths import in_units, is_torque_of_motion, true_function, true_terms, true_torque
+from bddtorque.questions.subjects import Integers, State, Subject, Words, subject
 from bddtorque.questions.values import check_witness
+from bddtorque.robots.robot import Robot
 from bddtorque.sweeps.measuring import subject_of
 from bddtorque.sweeps.searching import climb
-from bddtorque.words.argument import argument_of
-from bddtorque.words.bounded import Bounded
+from bddtorque.words.argument import argument_of, intervals
+from bddtorque.words.bounded import ROUND_UP, ULP, Bounded, BoundedArithmetic
+from bddtorque.words.formats import Format
+from bddtorque.words.integer_range import wrap
 
-MOST_BITS = 24
+MAX_BITS = 24
 """Input bits of what is compared on every state."""
 PIECE_BITS = 17
 """States compared at a time: the truth keeps a few dozen arrays."""
 COMPARED_STEPS, SEARCHED_STEPS, TRIED_STEPS = 100, 7_500, 60_000
 """Steps of a state compared with the truth: of all states along axes, of a search, and of a random one by itself."""
 
-MOST_TRIED = 500_000
+MAX_TRIED = 500_000
 """Random states, all at once: the truth keeps a few dozen arrays of them too."""
 
 Compared = Callable[[Words], tuple[Integers, Bounded]]
@@ -57,24 +64,31 @@ def largest_error(
     found by a search or among the compared states, and the bound proved by the certificate. Blocks are always
     compared in full. The other arguments are those of `largest`.
     """
-    within = words_within(model, where, within_limits)
-    asked = subject(model, of, within)
-    found = _found(model, asked, of, work_of(work, limit), within)
-    values, units = state_values(asked.formats, found.state), state_units(asked.formats, found.state)
-    return replace(found, values=values, units=units, where=said(where, within_limits))
+    asked = subject(model, of, where, within_limits)
+    answer = _found(model, asked, work_of(work, limit))
+    proved, refutes = math.inf, ""  # of a block nothing is proved but by what this does, too
+    if asked.kind == "output":
+        proved = model.certificate.bounds[asked.place]
+    elif asked.kind == "term":
+        proved = _term_bound(model, asked)
+    if answer.found - answer.radius > proved:
+        refutes = f"an error of {answer.found:.6g} units found, {proved:.6g} proved, at the words {answer.state}"
+    bound = max(answer.found, min(answer.bound, proved))  # both hold, but for what is refuted
+    return replace(answer, bound=bound, refutes=refutes, **asked.about(answer.state))
 
 
-def _found(model: Model, asked: Subject, of: str, work: Work, within: Within) -> LargestError:
+def _found(model: Model, asked: Subject, work: Work) -> LargestError:
     match asked.kind:
         case "word":
-            raise BddTorqueError(f"ask: the error is a question about an output, a term or a block; {of} is a word")
+            raise BddTorqueError(
+                f"ask: the error is a question about an output, a term or a block; {asked.name} is a word"
+            )
         case "block":
             return _of_block(model, asked)
         case "term":
-            assert isinstance(asked, WordSubject)
-            return _of_term(model, asked, work, within)
+            return _of_term(model, asked, work)
         case "output":
-            return _of_output(model, asked, work, within)
+            return _of_output(model, asked, work)
 
 
 def _of_block(model: Model, asked: Subject) -> LargestError:
@@ -102,9 +116,9 @@ def _block_truth(block: FunctionBlock | LawBlock | ProductBlock | SquareBlock, w
     return block.units(list(words.values()))
 
 
-def _of_term(model: Model, asked: WordSubject, work: Work, within: Within) -> LargestError:
+def _of_term(model: Model, asked: Subject, work: Work) -> LargestError:
     """Compare a term on all states that it depends on, positions and its own motions, or on some of them."""
-    output, word = model.word_plan(ASKING).outputs[asked.place], model.formats.tau[asked.place]
+    output, word = model.plan.outputs[asked.place], model.formats.tau[asked.place]
     read = set(asked.names) | {name for motion in asked.motions for name in motion}
     # only gravity asks where the first joint stands: all else turns, or slides, with it; friction asks for no position
     first = 1 if () in asked.motions else 2
@@ -121,99 +135,81 @@ def _of_term(model: Model, asked: WordSubject, work: Work, within: Within) -> La
             units = units - (word.sign * word.offset + word.centre) / word.lsb
         return compiled * scale, units  # type: ignore[return-value]
 
-    if states_of(inputs, within) <= 1 << MOST_BITS:
-        found = _whole(asked, inputs, compared, work, within)
-        return found if found.exact else replace(found, way="states and plan", bound=_term_bound(model, asked))
-    found, tried = _tried(asked, inputs, compared, work, within)
+    if states_of(inputs, asked.within) <= 1 << MAX_BITS:
+        answer = _whole(asked, inputs, compared, work)
+        return answer if answer.exact else replace(answer, way="states and plan", bound=_term_bound(model, asked))
+    answer, tried = _tried(asked, inputs, compared, work)
     detail = f"{tried:,} random states tried; proved by the errors of the term's own words"
     bound = _term_bound(model, asked)
-    return replace(found, way="states and plan", detail=detail, bound=bound, stopped=work.stopped or "work")
+    return replace(answer, way="states and plan", detail=detail, bound=bound, stopped=work.stopped or "work")
 
 
-def _term_bound(model: Model, asked: WordSubject) -> float:
+def _term_bound(model: Model, asked: Subject) -> float:
     """Return a bound of a term's error, in units: its own words', and all that the whole torque errs besides.
 
     Factors rounded to whole numbers, terms left out and float arithmetic are known of the whole torque only, each as a
     sum of what the terms contribute: no term has more.
     """
-    output = model.word_plan(ASKING).outputs[asked.place]
+    output = model.plan.outputs[asked.place]
     plan = replace(asked.plan, outputs=(replace(output, parts=asked.output.parts),))
-    scales = {name: argument_of(word).scale for name, word in model.source.words.items()}
-    (bound,) = compose(plan, scales, planned_facts(plan.blocks))
+    scales = {name: argument_of(word).scale for name, word in model.formats.words.items()}
+    (bound,) = compose_bounds(plan, scales, planned_facts(plan.blocks))
     arithmetic = model.certificate.torques[asked.place].parts.arithmetic
     return (bound.total - bound.final_rounding + arithmetic) * (1 + 1e-9)
 
 
 def _inputs(model: Model, names: set[str]) -> tuple[Input, ...]:
-    formats = model.source.words
-    return tuple(Input(name, word.bits, word.kind == "angle") for name, word in formats.items() if name in names)
+    formats = model.formats.words
+    return tuple(Input.of(name, argument_of(word)) for name, word in formats.items() if name in names)
 
 
-def _of_output(model: Model, asked: Subject, work: Work, within: Within) -> LargestError:
+def _of_output(model: Model, asked: Subject, work: Work) -> LargestError:
     assert asked.word is not None
-    word, formats = asked.word, model.source.words
+    word, formats = asked.word, model.formats.words
     inputs = _inputs(model, set(formats))
 
     def compared(words: Words) -> tuple[Integers, Bounded]:
         compiled = asked.rounded(asked.total({name: words[name] for name in asked.names}))
-        truth = in_units(cast("Bounded", _truth(model, asked, words)), word)
+        truth = in_units(cast("Bounded", true_output(model, asked.place, words)), word)
         return compiled, Bounded(np.clip(truth.value, word.lowest, word.highest), truth.radius)
 
     known = model.certificate.bounds[asked.place]
-    if _truth(model, asked, {name: np.zeros(1, dtype=np.int64) for name in formats}) is None:
+    if true_output(model, asked.place, {name: np.zeros(1, dtype=np.int64) for name in formats}) is None:
         detail = "the file does not hold the function itself: the error is as the certificate states it"
-        if isinstance(model.source, QuantitySource):
-            detail = f"as the certificate states it: bddtorque sweep compares states of {model.quantity_name}"
         return _stated(asked, "certificate", detail, known)
-    if states_of(inputs, within) <= 1 << MOST_BITS:
-        found = _whole(asked, inputs, compared, work, within)
-        return found if found.exact else replace(found, way="states and certificate", bound=known)
-    if isinstance(model.source, RobotSource) and not within:
-        most = max(int(work.affordable() // SEARCHED_STEPS), 1)
-        start = np.zeros((3, len(model.formats.q)), dtype=np.int64)
-        climbed = climb(
-            subject_of(model, form="dense" if model.plan.target == "tables" else None), 0, asked.place, start, most
-        )
-        words = np.asarray(climbed["worst_state"]).reshape(-1, 1)
-        found, tried = _among(asked, dict(zip(formats, words, strict=True)), compared), climbed["tried"]
+    if states_of(inputs, asked.within) <= 1 << MAX_BITS:
+        answer = _whole(asked, inputs, compared, work)
+        return answer if answer.exact else replace(answer, way="states and certificate", bound=known)
+    if asked.within:
+        answer, tried = _tried(asked, inputs, compared, work)
     else:
-        found, tried = _tried(asked, inputs, compared, work, within)
-    check_witness(model, asked, found.state, cast("int", found.word))
+        most = max(int(work.affordable() // SEARCHED_STEPS), 1)
+        swept = subject_of(model, form="dense" if model.plan.made_of_tables else None)
+        climbed = climb(swept, 0, asked.place, np.zeros(len(formats), dtype=np.int64), most)
+        words = climbed["worst_state"].reshape(-1, 1)
+        answer, tried = _among(asked, dict(zip(formats, words, strict=True)), compared), climbed["tried"]
+    check_witness(model, asked, answer.state, cast("int", answer.word))
     detail = f"{tried:,} states tried in search of the worst"
-    return replace(found, way="search and certificate", detail=detail, bound=known, stopped=work.stopped or "work")
+    return replace(answer, way="search and certificate", detail=detail, bound=known, stopped=work.stopped or "work")
 
 
-def _truth(model: Model, asked: Subject, words: Words) -> Bounded | None:
-    if is_torque_of_motion(model):
-        return true_torque(model, asked.place, words)
-    return true_function(model, words) if isinstance(model.source, FunctionSource) else None
-
-
-def _tried(
-    asked: Subject, inputs: tuple[Input, ...], compared: Compared, work: Work, within: Within
-) -> tuple[LargestError, int]:
+def _tried(asked: Subject, inputs: tuple[Input, ...], compared: Compared, work: Work) -> tuple[LargestError, int]:
     """Return the largest error of some random states, and how many were tried."""
-    count = min(max(int(work.affordable() // TRIED_STEPS), 1), MOST_TRIED)
-    worst = _among(asked, random_words(inputs, count, within), compared).state
+    count = min(max(int(work.affordable() // TRIED_STEPS), 1), MAX_TRIED)
+    worst = _among(asked, random_words(inputs, count, asked.within), compared).state
     return _among(asked, {name: np.array([word]) for name, word in worst.items()}, compared), count
 
 
-def _whole(
-    asked: Subject,
-    inputs: tuple[Input, ...],
-    compared: Compared,
-    work: Work | None = None,
-    within: Within | None = None,
-) -> LargestError:
+def _whole(asked: Subject, inputs: tuple[Input, ...], compared: Compared, work: Work | None = None) -> LargestError:
     """Return the largest error over all states of some inputs, or over as many as work allows."""
-    parts = pieces(inputs, PIECE_BITS, within)
-    return _worst(asked, parts, states_of(inputs, within or {}), compared, work or Work(math.inf))
+    parts = pieces(inputs, PIECE_BITS, asked.within)
+    return _worst(asked, parts, states_of(inputs, asked.within), compared, work or Work(math.inf))
 
 
 def _among(asked: Subject, words: Words, compared: Compared) -> LargestError:
     """Return the largest error of some states, (N,) words of each input."""
     (count,) = {len(each) for each in words.values()}
-    return replace(_worst(asked, [Piece(words, (count,))], count, compared, Work(math.inf)), exact=False)
+    return replace(_worst(asked, [Piece(words)], count, compared, Work(math.inf)), exact=False)
 
 
 def _worst(asked: Subject, parts: Iterable[Piece], states: int, compared: Compared, work: Work) -> LargestError:
@@ -256,3 +252,82 @@ def _stated(asked: Subject, way: str, detail: str, bound: float) -> LargestError
     return LargestError(
         asked.name, asked.title, False, way, detail, 0.0, bound, 0.0, asked.lsb, asked.unit, {}, None, None
     )
+
+
+def true_output(model: Model, place: int, words: Words) -> Bounded | None:
+    """Return one true output, in its unit, for input words by name, of shapes that go together.
+
+    None where the file does not hold the function itself.
+    """
+    quantity, block = model.provenance.quantity, model.plan.blocks[0] if len(model.plan.blocks) == 1 else None
+    if quantity is not None:
+        value = _true_quantity(model, model.robot, place, _values(model, words))
+        return value + _friction(model, place, words) if quantity.friction else value
+    if model.provenance.graph is not None:
+        return _evaluate(model.provenance.graph, place, _values(model, words))
+    return block.value([words[name] for name in model.formats.words]) if isinstance(block, LawBlock) else None
+
+
+def true_terms(model: Model, place: int, motions: tuple[tuple[str, ...], ...], words: Words) -> Bounded:
+    """Return the sum of some terms of one true torque, each by what its coefficient is multiplied with."""
+    weightless = model.robot.with_gravity((0.0, 0.0, 0.0))
+    values = _values(model, words)
+
+    def torque(robot: Robot, moving: Collection[str]) -> Bounded:
+        """Return the torque of some velocities and accelerations, the others being 0."""
+        still = {name: 0.0 for name in values if name.startswith("qd") and name not in moving}
+        return _true_quantity(model, robot, place, {**values, **still})
+
+    total = Bounded(np.float64(0.0))
+    for motion in motions:
+        if not motion:
+            part = torque(model.robot, ())
+        elif len(motion) == 1 and not motion[0].startswith("qdd"):
+            part = _friction(model, place, words)
+        else:
+            part = torque(weightless, motion)
+            if len(set(motion)) > 1:  # the centripetal terms of both are another term
+                for name in motion:
+                    part = part - torque(weightless, (name,))
+        total = total + part
+    return total
+
+
+def _values(model: Model, words: Words) -> dict[str, Any]:
+    """Return the values of input words and of words derived from them: angles stay exact, all else has a radius."""
+    rest = np.zeros(1, dtype=np.int64)  # what is not given does not matter, and may be anything
+    given = {name: words.get(name, rest) for name in model.formats.words}
+    for word in model.formats.derived:
+        total = sum(factor * given[name] for name, factor in word.parts)
+        given[word.name] = wrap(total, word.argument.bits)
+    return {name: argument.bounded(given[name]) for name, argument in model.formats.arguments.items()}
+
+
+def _true_quantity(model: Model, robot: Robot, place: int, values: Mapping[str, Any]) -> Bounded:
+    """Return an output of the robot's quantity without friction: its trace, and what rounding constants can lose."""
+    origin = from_robot(model.spec, robot, model.formats.inputs)
+    value = _evaluate(origin.graph, place, values)
+    return Bounded(value.value, value.radius + origin.errors(intervals(model.formats.arguments), ())[place])
+
+
+def _evaluate(graph: Graph, place: int, values: Mapping[str, Any]) -> Bounded:
+    own = kept(graph.nodes, graph.outputs[place : place + 1], graph.output_names[place : place + 1])
+    (value,) = own.evaluate(values, BoundedArithmetic())
+    return value if isinstance(value, Bounded) else Bounded(np.float64(value))
+
+
+def _friction(model: Model, place: int, words: Words) -> Bounded:
+    """Return the friction of a joint."""
+    law, velocity = model.robot.joints[place].friction, _values(model, words)[f"qd{place + 1}"]
+    if law is None:
+        return Bounded(np.float64(0.0))
+    shape = np.shape(velocity.value)
+    flat = Bounded(np.reshape(velocity.value, -1), np.broadcast_to(velocity.radius, shape).reshape(-1))
+    force = law.bounded([flat])
+    return Bounded(np.reshape(force.value, shape), np.broadcast_to(force.radius, force.value.shape).reshape(shape))
+
+
+def in_units(value: Bounded, word: Format) -> Bounded:
+    """Return values as units of a word, neither rounded nor clamped."""
+    slack = 4 * ULP * (np.abs(value.value) + abs(word.offset) + abs(word.centre)) / word.lsb
+    return Bounded(word.units(value.value), (np.abs(value.radius) / word.lsb + slack) * ROUND_UP)

@@ -1,12 +1,12 @@
-"""A compiled robot as one HTML page to look at, move and check: `write_report`.
+"""A compiled model as one HTML page to look at, move and check: `write_report`.
 
 markup          HTML and SVG as text, everything escaped
-view            the state a page begins with, and from where the arm is seen
-packing         tables in few bytes
-script_data     what the page's script is given
 arm_picture, plan_picture, diagram_picture, layered    pictures
-live_section, proof_sections, cost_section, block_sections    the parts of the page
-page            puts them together, with the script and the style in `page/`
+compared_states the state that a page begins with, states that are compared with true values, and what these come from
+script_data     what the page's script is given, tables in few bytes
+live_section, proof_sections, plan_sections    the parts of the page
+page            puts them together, with the script and the style in `page/`; pictures as files of their own
+term_facts      the terms of an arm one by one
 report          `write_report`
 """
 

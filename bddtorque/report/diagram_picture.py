@@ -10,11 +10,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from bddtorque.diagrams.bdd import Diagram
+from bddtorque.plan.bdd import Diagram
 from bddtorque.report.layered import Point, layout
 from bddtorque.report.markup import Markup, element, picture
 
-MOST_NODES = 40
+MAX_NODES = 40
 """Drawn in one picture."""
 RADIUS, ROW, STEP, PASSING, MARGIN = 8.0, 42.0, 44.0, 16.0, 40.0
 BAR, BARS_HEIGHT = 9.0, 48.0
@@ -24,7 +24,7 @@ Part = tuple[tuple[int, ...], tuple[int, ...]]
 """The output bits of a diagram that are drawn, the most significant ones, and the nodes they need."""
 
 
-def drawable_part(diagram: Diagram, most: int = MOST_NODES) -> Part:
+def drawable_part(diagram: Diagram, most: int = MAX_NODES) -> Part:
     """Return as many of the most significant output bits as can be drawn with at most so many nodes."""
     bits: list[int] = []
     nodes: set[int] = set()

@@ -1,32 +1,27 @@
-"""The part of a page that moves: the arm, its sliders, its torques, and a map around the present state."""
+"""The part of a page that moves: inputs on sliders, an arm that follows them, the outputs, and a map around them."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import groupby
 
 import numpy as np
 
 from bddtorque.model.model import Model
 from bddtorque.proof.proved_bound import ProvedBound
-from bddtorque.proof.torque_range import TorqueRange
-from bddtorque.report.arm_picture import arm_picture
-from bddtorque.report.markup import Markup, element, table
-from bddtorque.report.view import View
-from bddtorque.sweeps.measuring import subject_of
-from bddtorque.words import Format
-from bddtorque.words.formats import limit_run
+from bddtorque.report.arm_picture import View, arm_picture
+from bddtorque.report.compared_states import ComparedStates
+from bddtorque.report.markup import Markup, element, section, table
+from bddtorque.words.formats import Format, limit_run
+from bddtorque.words.interface import WordArray
 
-QUANTITIES = (("q", "Position", "q"), ("qd", "Velocity", "q̇"), ("qdd", "Acceleration", "q̈"))
-TORQUE_HEADS = (
-    "torque", "compiled ± bound", "Newton-Euler", "word", "error, units", "within ± bound", "effective bits", ""
+TITLES = {"q": "Position q", "qd": "Velocity q̇", "qdd": "Acceleration q̈"}
+"""Of the sliders of an array; others are called as the array is."""
+HEADS = (
+    "output", "compiled ± bound", "true value", "word", "error, units", "within ± bound", "effective bits", ""
 )  # fmt: skip
-MAPS = (
-    ("torque", "torque"),
-    ("margin", "margin to the torque range"),
-    ("gravity", "gravity load"),
-    ("error", "error"),
-)
-"""What a map can show, and what it is called."""
+MAPS = {"value": "value", "margin": "margin to the range", "rest": "value at rest", "error": "error"}
+"""Values that a map can show, and their names."""
 STOPS = (
     (21, 60, 120),
     (55, 120, 184),
@@ -37,96 +32,88 @@ STOPS = (
     (124, 20, 40),
 )
 """Colours of maps from the least to the greatest value, evenly spaced; the style's scale has the same."""
-Axis = tuple[int, int]
-"""A quantity (0 position, 1 velocity, 2 acceleration) and a joint."""
 
 
-def live_section(
-    model: Model, start: Sequence[Sequence[int]], view: View, ranges: Sequence[TorqueRange], too_large: str | None
-) -> Markup:
-    """Return the section, from its first q, qd and qdd words; `too_large`: why the page has no tables, if so."""
-    q = [float(word.dequantise(place)) for word, place in zip(model.formats.q, start[0], strict=True)]
-    buttons = [("set-start", "Start"), ("set-rest", "At rest"), ("set-random", "Random"), ("set-view", "Reset view")]
-    how = "from the compiled tables" if model.plan.target == "tables" else "operation by operation"
-    intro = (
-        f"Move the sliders. This page computes the torques {how}, beside Newton-Euler in floats at the same words."
-        if too_large is None
-        else too_large
-    )
-    return element(
-        "section",
-        element("h2", "Arm and torques"),
-        element("p", intro, class_="intro"),
-        without_script(),
+def live_section(states: ComparedStates, view: View | None, too_large: str | None) -> Markup:
+    """Return the section; `view`: from where an arm is seen, if there is one; `too_large`: why it has no tables."""
+    model, live = states.model, too_large is None
+    buttons = [("set-start", "Start"), *([("set-rest", "At rest")] if states.rest else []), ("set-random", "Random")]
+    how = "from the compiled tables" if model.plan.made_of_tables else "operation by operation"
+    beside = ", beside the true values in floats." if states.truth else "; it cannot compute the true values."
+    inputs = element("div", *_all_sliders(model), class_="sliders needs-script")
+    if view is None:
+        stage = Markup(inputs + _buttons(buttons))
+    else:
+        positions = zip(model.formats.q, states.start, strict=False)  # the first of all words
+        figure = element(
+            "figure",
+            arm_picture(model.robot, [float(word.dequantise(place)) for word, place in positions], view),
+            _buttons([*buttons, ("set-view", "Reset view")]),
+            element("figcaption", "Turn it: drag, or arrow keys.", class_="needs-script"),
+            class_="arm",
+        )
+        stage = element("div", figure, inputs, class_="stage")
+    return section(
+        "live",
+        "Inputs and outputs" if view is None else "Arm and outputs",
         element(
-            "div",
-            element(
-                "figure",
-                arm_picture(model.robot, q, view),
-                live_buttons(buttons),
-                element("figcaption", "Turn it: drag, or arrow keys.", class_="needs-script"),
-                class_="arm",
-            ),
-            element("div", *(_joint_sliders(model, *each) for each in QUANTITIES), class_="sliders needs-script"),
-            class_="stage",
+            "p",
+            too_large or f"Move the sliders. This page computes the output words {how}{beside}",
+            class_="intro",
         ),
-        _torques(model, start, ranges, tables=too_large is None),
-        live_said(too_large),
-        _joint_map(model, map_axes(len(model.formats.q))) if too_large is None else Markup(""),
-        id="arm-section",
+        element("noscript", element("p", "Without scripts, the page shows a single state.", class_="note")),
+        stage,
+        _outputs(states, live),
+        element("p", "Reading the tables …" if live else "", id="live-said", class_="note needs-script", role="status"),
+        _live_map(states) if live else Markup(""),
     )
 
 
-def without_script() -> Markup:
-    """Return what readers without scripts are told."""
-    return element("noscript", element("p", "Without scripts, the page shows a single state.", class_="note"))
-
-
-def live_buttons(buttons: Sequence[tuple[str, str]]) -> Markup:
+def _buttons(buttons: Sequence[tuple[str, str]]) -> Markup:
     """Return buttons by their identifiers and texts."""
     made = (element("button", text, type="button", id=name) for name, text in buttons)
     return element("p", *made, class_="buttons needs-script")
 
 
-def live_said(too_large: str | None) -> Markup:
-    """Return where the script says how far it is."""
-    said = "" if too_large else "Reading the tables …"
-    return element("p", said, id="live-said", class_="note needs-script", role="status")
+def _all_sliders(model: Model) -> list[Markup]:
+    """Return the sliders of all input words: an array each, and numbers together."""
+    made, first = [], 1
+    for numbers, group in groupby(model.formats.inputs, lambda array: not array.shape):
+        arrays = list(group)
+        for title, beside in [("Inputs", arrays)] if numbers else [(_title(array), [array]) for array in arrays]:
+            words = [(*label, word) for array in beside for label, word in zip(_labels(array), array, strict=True)]
+            rows = [_slider(f"in{k}", *word) for k, word in enumerate(words, first)]
+            made.append(element("fieldset", element("legend", title), *rows))
+            first += len(rows)
+    return made
 
 
-def _joint_sliders(model: Model, quantity: str, title: str, symbol: str) -> Markup:
-    """Return the sliders of one quantity of all joints."""
-    labels = [(f"{symbol}{j} ", name) for j, name in enumerate(model.formats.joint_names, 1)]
-    return sliders(quantity, title, labels, list(getattr(model.formats, quantity)))
+def _title(array: WordArray) -> str:
+    """Return the name of an array of input words, as people read it."""
+    return TITLES.get(array.name) or array.name.replace("_", " ").capitalize()
 
 
-def sliders(quantity: str, title: str, labels: Sequence[tuple[str, str]], words: Sequence[Format]) -> Markup:
-    """Return one slider per word, from one limit of the joint to the other; all words where there are none.
+def _labels(array: WordArray) -> list[tuple[str, str]]:
+    """Return the symbol and the name of each word of an array."""
+    if not array.shape:
+        return [("", array.name)]
+    return [(f"{name} ", label) for name, label in zip(array.word_names, array.labels, strict=True)]
 
-    All words end one word beyond the highest: there angles wrap, others stop. `labels` are symbols and names.
+
+def _slider(identifier: str, symbol: str, name: str, word: Format) -> Markup:
+    """Return the slider of a word, from one limit of the joint to the other; all words where there are none.
+
+    All words end one word beyond the highest: there angles wrap, others stop.
     """
-    rows = []
-    for j, ((symbol, name), word) in enumerate(zip(labels, words, strict=True), 1):
-        identifier = f"{quantity}{j}"
-        rows.append(
-            element(
-                "div",
-                element("label", symbol, element("span", name), for_=identifier),
-                element(
-                    "input",
-                    type="range",
-                    id=identifier,
-                    min=str(slider_ends(word)[0]),
-                    max=str(slider_ends(word)[1]),
-                    step="1",
-                    value="0",
-                    autocomplete="off",
-                ),
-                element("output", "", id=f"{identifier}-value", for_=identifier),
-                class_="slider",
-            )
-        )
-    return element("fieldset", element("legend", title), *rows)
+    low, high = map(str, slider_ends(word))
+    places = {"min": low, "max": high, "step": "1", "value": "0", "autocomplete": "off"}
+    return element(
+        "div",
+        element("label", symbol, element("span", name), for_=identifier),
+        element("input", type="range", id=identifier, **places),
+        element("output", "", id=f"{identifier}-value", for_=identifier),
+        class_="slider",
+    )
 
 
 def slider_ends(word: Format) -> tuple[int, int]:
@@ -134,33 +121,19 @@ def slider_ends(word: Format) -> tuple[int, int]:
     return limit_run(word) or (word.lowest, word.highest + 1)
 
 
-def _torques(model: Model, start: Sequence[Sequence[int]], ranges: Sequence[TorqueRange], tables: bool) -> Markup:
-    """Return the torques of the first state; the script goes on from there."""
-    words = [np.array([each], dtype=np.int64) for each in start]
-    subject = subject_of(model)
-    values = [kind.dequantise(each) for kind, each in zip(model.formats.inputs, words, strict=True)]
-    units = subject.truth(*values)[0]
-    compiled = model.torque_words(*words)[0]
-    rows = [
-        output_row(
-            j, f"τ{j} {proved.joint}", proved, word, compiled[j - 1] if tables else None, true, bits.effective_bits
-        )
-        for j, (proved, word, true, bits) in enumerate(
-            zip(model.certificate.torques, model.formats.tau, units, ranges, strict=True), 1
-        )
-    ]
-    return table("Torques of this state", TORQUE_HEADS, rows, class_="torques")
+def _outputs(states: ComparedStates, live: bool) -> Markup:
+    """Return the outputs of the first state; the script goes on from there."""
+    start = np.array([states.start], dtype=np.int64)
+    words = states.output_words(start)[0].tolist() if live else [None] * len(states.outputs)
+    true = None if states.truth is None else states.true_units(start)
+    values = [None] * len(states.outputs) if true is None else true[0].tolist()
+    columns = states.model.certificate.outputs, states.outputs, words, values, states.effective_bits
+    rows = [_output_row(f"out{k}", *output) for k, output in enumerate(zip(*columns, strict=True), 1)]
+    return table("Outputs of this state", HEADS, rows, class_="outputs")
 
 
-def output_row(
-    place: int,
-    title: str,
-    proved: ProvedBound,
-    word: Format,
-    compiled: int | None,
-    true: float | None,
-    bits: float,
-    heads: Sequence[str] = TORQUE_HEADS,
+def _output_row(
+    name: str, proved: ProvedBound, word: Format, compiled: int | None, true: float | None, bits: float
 ) -> list[object]:
     """Return the row of one output, by the names under which the script goes on with it.
 
@@ -172,18 +145,16 @@ def output_row(
         The true value in units; None if nobody knows it.
     bits
         Effective bits.
-    heads
-        What the columns are called.
     """
-    name, unit = f"tau{place}", f" {proved.unit}"
-    said, difference = ["–"] * 3, 0.0
+    unit, value, said, difference = f" {proved.unit}", "–", ["–"] * 3, 0.0
+    if true is not None:
+        value = f"{word.value(true):.6g}".replace("-", "−")
     if compiled is not None:
-        said = [str(int(compiled)), f"{float(word.dequantise(int(compiled))):.5g}", "–"]
+        said[:2] = str(compiled), f"{float(word.dequantise(compiled)):.5g}"
         if true is not None:
-            difference = float(compiled) - float(np.clip(true, word.lowest, word.highest))
+            difference = compiled - float(np.clip(true, word.lowest, word.highest))
             said[2] = f"{difference:+.3f}"
-    shown = [each.replace("-", "−") for each in said]
-    value = "–" if true is None else f"{word.value(float(true)):.6g}".replace("-", "−")
+    shown = [text.replace("-", "−") for text in said]
     cells = [
         element("span", element("span", shown[1], id=f"{name}-value"), f" ± {proved.bound_si:.3g}{unit}"),
         element("span", element("span", value, id=f"{name}-true"), unit if true is not None else ""),
@@ -194,7 +165,7 @@ def output_row(
         element("span", "", id=f"{name}-note", class_="note"),
     ]
     # where the screen is narrow every cell is a line of its own and says what it is
-    return [title, *(element("td", cell, data_name=head) for head, cell in zip(heads[1:], cells, strict=True))]
+    return [proved.name, *(element("td", cell, data_name=head) for head, cell in zip(HEADS[1:], cells, strict=True))]
 
 
 def _gauge(name: str, share: float, bound: float) -> Markup:
@@ -211,39 +182,30 @@ def _gauge(name: str, share: float, bound: float) -> Markup:
     )
 
 
-def map_axes(joints: int) -> tuple[Axis, Axis]:
-    """Return what a map is first drawn over: two positions on which gravity usually depends."""
-    if joints == 1:
-        return (0, 0), (1, 0)
-    return ((0, 0), (0, 1)) if joints == 2 else ((0, 1), (0, 2))
+def map_axes(first: int, words: int) -> tuple[int, int | None]:
+    """Return which input words a map is first drawn over, given how many the first array has and how many there are.
 
-
-def _joint_map(model: Model, taken: tuple[Axis, Axis]) -> Markup:
-    """Return the map of torques over two joints' words."""
-    names = model.formats.joint_names
-    symbols = [symbol for _, _, symbol in QUANTITIES]
-    axes = [(f"{k} {j}", f"{symbol}{j + 1} {name}") for k, symbol in enumerate(symbols) for j, name in enumerate(names)]
-    outputs = [(str(j), f"τ{j + 1} {name}") for j, name in enumerate(names)]
-    first, second = (f"{kind} {joint}" for kind, joint in taken)
-    return live_map(MAPS, outputs, axes, (str(min(1, len(names) - 1)), first, second))
-
-
-def live_map(
-    shown: Sequence[tuple[str, str]],
-    outputs: Sequence[tuple[str, str]],
-    axes: Sequence[tuple[str, str]],
-    taken: tuple[str, str, str],
-) -> Markup:
-    """Return the canvas of the map or curve that the script draws, and the menus for it.
-
-    `shown`, `outputs`, `axes`: what the menus offer: values and what they are called; `taken`: output, axis across and
-    axis up that it begins with; no axis up is a curve.
+    Of an arm they are positions on which gravity usually depends.
     """
+    if words == 1:
+        return 0, None
+    return (1, 2) if first > 2 else (0, 1)
+
+
+def _live_map(states: ComparedStates) -> Markup:
+    """Return the canvas of the map or curve that the script draws, and the menus for it."""
+    formats = states.model.formats
+    possible = {"rest": states.rest is not None, "error": states.truth is not None}
+    shown = [(name, text) for name, text in MAPS.items() if possible.get(name, True)]
+    outputs = [(str(k), proved.name) for k, proved in enumerate(states.model.certificate.outputs)]
+    labels = [label for array in formats.inputs for label in _labels(array)]
+    axes = [(str(k), f"{symbol}{name}") for k, (symbol, name) in enumerate(labels)]
+    across, up = map_axes(len(formats.inputs[0]), len(axes))
     menus = (
         ("show", "Show", shown, shown[0][0]),
-        ("torque", "of", outputs, taken[0]),
-        ("across", "Across", axes, taken[1]),
-        ("up", "Up", [*(axes if len(axes) > 1 else ()), ("", "nothing: a curve")], taken[2]),
+        ("output", "of", outputs, str(min(1, len(outputs) - 1))),
+        ("across", "Across", axes, str(across)),
+        ("up", "Up", [*(axes if len(axes) > 1 else ()), ("", "nothing: a curve")], "" if up is None else str(up)),
         ("words", "Words", [("whole", "of the whole range"), ("near", "next to this state")], "whole"),
     )
     return element(

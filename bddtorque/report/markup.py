@@ -54,8 +54,13 @@ def scrolling(wide: Markup, label: str) -> Markup:
     return element("div", wide, class_="scroll", tabindex="0", role="region", aria_label=label)
 
 
+def section(identifier: str, title: str, *inside: object) -> Markup:
+    """Return a part of the page under a heading."""
+    return element("section", element("h2", title), *inside, id=identifier)
+
+
 def details(summary: str, *inside: Markup) -> Markup:
-    """Return something that is folded away until a reader asks for it."""
+    """Return a part that is folded away until a reader asks for it."""
     return element("details", element("summary", summary), *inside)
 
 

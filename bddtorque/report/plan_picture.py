@@ -10,16 +10,16 @@ import math
 from collections import Counter
 from collections.abc import Sequence
 
-from bddtorque.base.sizes import counted
+from bddtorque.base.shown_text import counted
 from bddtorque.plan.blocks import output_format
 from bddtorque.plan.plan import Plan
 from bddtorque.plan.wires import Input, Lookup, Product, Wire
 from bddtorque.report.layered import Point, depths, layout
 from bddtorque.report.markup import Markup, element, legend, picture, zoomable
 
-MOST_WIRES = 48
+MAX_WIRES = 48
 """Drawn one by one; more are put together."""
-MOST_COLUMNS = 12
+MAX_COLUMNS = 12
 WIDTH, HEIGHT, GAP, COLUMN, PASSING = 124.0, 34.0, 10.0, 180.0, 11.0
 """Of boxes and what is between them; `PASSING` is the room of a line that goes past a column."""
 LABEL = 19
@@ -30,7 +30,7 @@ KINDS = {
     "lookup": "tables",
     "product": "products",
     "sum": "sums, rounded once",
-    "output": "torque words",
+    "output": "output words",
 }
 SEVERAL = {
     "input": "input words",
@@ -39,7 +39,7 @@ SEVERAL = {
     "product": "products",
     "sum": "sums",
 }
-"""What is written on a box of several wires."""
+"""Texts of boxes of several wires."""
 
 Box = tuple[int, str, str]
 """Column, kind, and what tells it from others of that column and kind."""
@@ -74,7 +74,7 @@ def plan_svg(plan: Plan) -> Markup:
 
 def grouped(plan: Plan) -> bool:
     """Return whether the plan is too large to be drawn wire by wire."""
-    return len(plan.wires) > MOST_WIRES
+    return len(plan.wires) > MAX_WIRES
 
 
 def _counted(plan: Plan) -> str:
@@ -87,7 +87,7 @@ def _boxes(plan: Plan) -> tuple[list[Box], dict[Box, Drawn]]:
     """Return the box of every wire and output, and what is in each box."""
     stages = depths({place: wire.sources for place, wire in enumerate(plan.wires)})
     last = 1 + max(stages.values(), default=0)
-    columns = min(last, MOST_COLUMNS)
+    columns = min(last, MAX_COLUMNS)
     boxes: list[Box] = []
     members: dict[Box, list[int]] = {}
     for place, wire in enumerate(plan.wires):
@@ -98,15 +98,15 @@ def _boxes(plan: Plan) -> tuple[list[Box], dict[Box, Drawn]]:
         members.setdefault(box, []).append(place)
     drawn = {box: _described(plan, wires) for box, wires in members.items()}
     for k, output in enumerate(plan.outputs):
-        torque: Box = (columns, "output", str(k))
-        boxes.append(torque)
-        drawn[torque] = (output.name, counted(len(output.parts), "summands"), f"{output.name}: one torque word")
+        box = (columns, "output", str(k))
+        boxes.append(box)
+        drawn[box] = (output.name, counted(len(output.parts), "summands"), f"{output.name}: one output word")
     return boxes, drawn
 
 
 def _alike(wire: Wire) -> str:
     if isinstance(wire, Product):
-        return wire.way
+        return wire.method
     return f"b{wire.block}" if isinstance(wire, Lookup) else ""
 
 
@@ -115,7 +115,7 @@ def _described(plan: Plan, wires: Sequence[int]) -> Drawn:
     low, high = min(map(plan.bits_of, wires)), max(map(plan.bits_of, wires))
     bits = f"{low} bits" if low == high else f"{low} to {high} bits"
     names = ", ".join(plan.wires[place].name for place in wires[:12]) + (", ..." if len(wires) > 12 else "")
-    if isinstance(first, Lookup) or (isinstance(first, Product) and first.method == "block" and len(wires) == 1):
+    if isinstance(first, Lookup) or (isinstance(first, Product) and first.method == "blocks" and len(wires) == 1):
         block = plan.blocks[first.block]
         bits = f"b{first.block}: {'+'.join(map(str, block.input_widths))} → {output_format(block)[0]} bits"
     if len(wires) == 1:
@@ -125,7 +125,7 @@ def _described(plan: Plan, wires: Sequence[int]) -> Drawn:
 
 def _what(wire: Wire) -> str:
     if isinstance(wire, Product):
-        return f"× {wire.way}"
+        return f"× {wire.method}"
     return SEVERAL[wire.kind]
 
 

@@ -1,181 +1,133 @@
-"""What the script of the page is given: the arm, the words, the plan and the tables, as plain data.
+"""Data that the script of the page reads: the arm, the words, the plan and the tables, as plain data.
 
 JavaScript counts exactly up to 2^53 in its ordinary numbers. Steps of the plan that may get beyond are marked *wide*
 and run in BigInt, and their constants are text, since JSON's readers would round them.
+
+A table of a smooth function has small differences, and one of squares or products small differences of differences. So
+a table is packed as its words, their first or their second differences, whichever is smallest, modulo 2^32. Differences
+of either sign are folded (0, −1, 1, −2, ... become 0, 1, 2, 3, ...), so that the upper bytes are all zero; bytes of one
+significance stand together, deflated. `page/plan.js` undoes it.
 """
 
 from __future__ import annotations
 
+import base64
+import zlib
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from bddtorque.dynamics.chain import chain_of
-from bddtorque.evaluate.program import QUANTITIES
-from bddtorque.export.integer_ranges import known_ranges
-from bddtorque.model.model import Model
-from bddtorque.plan.float_plan import AnyPlan, FloatPlan
-from bddtorque.plan.float_wires import Add, Constant, FloatWire, Fused, Multiply, Number, Sine, WordWire
+from bddtorque.plan.bound import known_ranges
 from bddtorque.plan.plan import Plan
 from bddtorque.plan.table import Table
-from bddtorque.plan.wires import AngleSum, Input, Lookup, Output, Product, Sum
-from bddtorque.report.view import View, ends_in_tip
+from bddtorque.plan.wires import (
+    Add,
+    AngleSum,
+    Constant,
+    Fused,
+    Input,
+    Lookup,
+    Multiply,
+    Number,
+    Output,
+    Product,
+    Sine,
+    Sum,
+    Wire,
+)
+from bddtorque.report.arm_picture import View, ends_in_tip
+from bddtorque.report.compared_states import ComparedStates
 from bddtorque.robots.robot import Robot
-from bddtorque.sweeps.states import Batch, states_of
-from bddtorque.words import Format
 from bddtorque.words.float_sine import angle_bits, sine_factors, turn_on_grid
+from bddtorque.words.formats import Format
 from bddtorque.words.integer_range import Range
 
-Integers = npt.NDArray[np.int64]
-
 EXACT = 1 << 53
-"""Whole numbers up to here are exact in a float64."""
-CHECKS = 96
-"""States whose words go along, so that every page compares itself with the evaluator; two thirds of them random."""
+"""Integers up to here are exact in a float64."""
+MAX_DIFFERENCES = 2
+BYTES_A_WORD = 4
+"""Words of a block have at most 31 bits (docs/format.md)."""
 
 
 def script_data(
-    model: Model, packed: Sequence[Mapping[str, Any]] | None, start: Sequence[Sequence[int]], view: View
+    states: ComparedStates, packed: Sequence[Mapping[str, Any]] | None, view: View | None
 ) -> dict[str, Any]:
-    """Return all that the script reads; without `packed` there are no tables, and no torques in the page.
+    """Return all that the script reads; without `packed` there are no tables, and no output words in the page.
 
-    `start`: the q, qd and qdd words that the page begins with; `view`: from where the arm is looked at.
+    `view`: from where an arm is looked at; None for a function.
     """
-    formats = model.formats
+    model, plan = states.model, states.model.plan
     data: dict[str, Any] = {
-        "robot": robot_data(model.robot),
-        "formats": {name: [_format(word) for word in getattr(formats, name)] for name in (*QUANTITIES, "tau")},
-        "start": [list(map(int, words)) for words in start],
-        "view": view.to_plain(),
-        **compiled_data(model, packed),
+        "robot": None if view is None else robot_data(model.robot),
+        "view": None if view is None else view.to_plain(),
+        "inputs": [_format(word) for word in states.words],
+        "outputs": [_format(word) for word in states.outputs],
+        "start": states.start,
+        "rest": states.rest,
+        "truth": states.truth,
+        "bounds": list(model.certificate.bounds),
+        "plan": None,
+        "tables": [],
+        "checks": None,
     }
     if packed is not None:
-        data["checks"] = checks_of(model)
-    return data
-
-
-def function_data(
-    model: Model,
-    packed: Sequence[Mapping[str, Any]] | None,
-    start: Sequence[int],
-    checks: tuple[Integers, Integers],
-    truth: dict[str, Any] | None,
-) -> dict[str, Any]:
-    """Return the same for a function or a quantity: all its inputs stand where an arm has its positions.
-
-    Parameters
-    ----------
-    start
-        The input words that the page begins with.
-    checks
-        Input words (N, inputs) and the output words (N, outputs) that the evaluator gives for them.
-    truth
-        What the page computes the true outputs from; None if it cannot.
-    """
-    inputs, outputs = list(model.source.words.values()), list(model.source.outputs.values())
-    places = {name: (0, k) for k, name in enumerate(model.source.words)}
-    data: dict[str, Any] = {
-        "robot": None,
-        "formats": {"q": [_format(word) for word in inputs], "qd": [], "qdd": [], "tau": [_format(w) for w in outputs]},
-        "start": [list(map(int, start)), [], []],
-        "truth": truth,
-        **compiled_data(model, packed, places),
-    }
-    if packed is not None:
-        data["checks"] = {"states": [[row, [], []] for row in checks[0].tolist()], "words": checks[1].tolist()}
-    return data
-
-
-def compiled_data(
-    model: Model, packed: Sequence[Mapping[str, Any]] | None, places: Places | None = None
-) -> dict[str, Any]:
-    """Return bounds, plan and tables, and no test states yet."""
-    data: dict[str, Any] = {"bounds": list(model.certificate.bounds), "plan": None, "tables": [], "checks": None}
-    if packed is not None:
-        plan = model.plan
-        data["plan"] = (
-            float_plan_data(plan, places) if isinstance(plan, FloatPlan) else plan_data(plan, model.tables, places)
-        )
+        places = {name: place for place, name in enumerate(model.formats.words)}
+        data["plan"] = float_plan_data(plan, places) if plan.in_floats else plan_data(plan, model.tables, places)
         data["tables"] = [_table(*pair) for pair in zip(model.tables, packed, strict=True)]
+        inputs, outputs = states.checks
+        data["checks"] = {"states": inputs.tolist(), "words": outputs.tolist()}
     return data
 
 
 def robot_data(robot: Robot) -> dict[str, Any]:
-    """Return the arm as the page's own Newton-Euler and its drawing read it."""
-    chain = chain_of(robot)
+    """Return the arm as its drawing reads it."""
     return {
         "serial": ends_in_tip(robot),
+        "positions": list(range(robot.degrees_of_freedom)),  # among the input words
         "joints": [
             {
-                "name": member.joint.name,
-                "revolute": member.joint.revolute,
-                "rotation": np.asarray(chain.rotation[i]).tolist(),
-                "translation": np.asarray(chain.translation[i]).tolist(),
-                "body": np.asarray(chain.body[i]).tolist(),
-                "rotor": float(chain.rotor[i]),
-                "friction": None if member.joint.friction is None else member.joint.friction.to_plain(),
+                "turns": member.turns,
+                "rotation": list(map(list, member.joint.rotation)),
+                "translation": list(member.joint.translation),
+                "centre": list(member.link.centre_of_mass),
                 "parent": member.parent,
                 "drive": member.drive,
                 "multiplier": member.multiplier,
                 "offset": member.offset,
             }
-            for i, member in enumerate(robot.members)
+            for member in robot.members
         ],
-        "base_acceleration": np.asarray(chain.base_acceleration).tolist(),
         "tip": {"rotation": list(map(list, robot.tip.rotation)), "translation": list(robot.tip.translation)},
     }
 
 
-Places = Mapping[str, tuple[int, int]]
-"""Where the script finds inputs by name: which of its lists of words, and which word of it."""
+Places = Mapping[str, int]
+"""Place of each input of a plan among the script's input words, by name."""
 
 
-def _arm_places(plan: AnyPlan) -> Places:
-    """Return the places of an arm's inputs, which are called q1.., qd1.., qdd1.."""
-    kinds = {wire.name: wire.name.rstrip("0123456789") for wire in plan.wires if isinstance(wire, Input)}
-    return {name: (QUANTITIES.index(kind), int(name[len(kind) :]) - 1) for name, kind in kinds.items()}
-
-
-def plan_data(plan: Plan, tables: Sequence[Table], places: Places | None = None) -> dict[str, Any]:
-    """Return the steps of a plan, each a short list that begins with its kind; `page/plan.js` reads them.
-
-    `places` says where the inputs are found, those of an arm unless given.
-    """
-    words, found = known_ranges(plan, tables), places or _arm_places(plan)
+def plan_data(plan: Plan, tables: Sequence[Table], places: Places) -> dict[str, Any]:
+    """Return the steps of a plan, each a short list that begins with its kind; `page/plan.js` reads them."""
+    words = known_ranges(plan, tables)
     return {
-        "wires": [_wire(plan, place, words, found) for place in range(len(plan.wires))],
+        "wires": [_wire(plan, place, words, places) for place in range(len(plan.wires))],
         "outputs": [[*_summed(output, words), output.low, output.high] for output in plan.outputs],
     }
 
 
-def float_plan_data(plan: FloatPlan, places: Places | None = None) -> dict[str, Any]:
+def float_plan_data(plan: Plan, places: Places) -> dict[str, Any]:
     """Return the steps of a plan in floats likewise; `page/floats.js` reads them."""
-    found = places or _arm_places(plan)
     return {
-        "precision": plan.precision.name,
-        "factors": list(sine_factors(plan.precision)),
-        "wires": [_float_wire(plan, wire, found) for wire in plan.wires],
+        "precision": plan.floats.name,
+        "factors": list(sine_factors(plan.floats)),
+        "wires": [_float_wire(plan, wire, places) for wire in plan.wires],
         "outputs": [[output.wire, output.low, output.high] for output in plan.outputs],
     }
 
 
-def checks_of(model: Model) -> dict[str, Any]:
-    """Return states in words and the torque words that the evaluator gives for them: random ones, and corners."""
-    corners = CHECKS // 3
-    batches = [Batch(False, 0, CHECKS - corners), Batch(True, 0, corners)]
-    states = [states_of(batch, model.formats, 0) for batch in batches]
-    together = [np.concatenate(each) for each in zip(*states, strict=True)]
-    words = [kind.quantise(each) for kind, each in zip(model.formats.inputs, together, strict=True)]
-    return {
-        "states": np.stack(words, axis=1).tolist(),
-        "words": model.torque_words(*words).tolist(),
-    }
-
-
 def _format(word: Format) -> dict[str, Any]:
-    names = ("bits", "lsb", "centre", "sign", "offset", "unit")
+    names = ("bits", "signed", "lsb", "centre", "sign", "offset", "unit")
     return {"wraps": word.kind == "angle", **{name: getattr(word, name) for name in names}}
 
 
@@ -200,11 +152,11 @@ def _wire(plan: Plan, place: int, words: Sequence[Range], places: Places) -> lis
             return _word_wire(wire, lambda source: words[source].magnitude, places)
 
 
-def _word_wire(wire: WordWire, magnitude: Callable[[int], int], places: Places) -> list[Any]:
+def _word_wire(wire: Wire, magnitude: Callable[[int], int], places: Places) -> list[Any]:
     """Return a wire that plans of both kinds have, given the largest magnitude of the words it reads."""
     match wire:
         case Input(name=name, bits=bits, wraps=wraps):
-            return ["input", *places[name], bits, int(wraps)]
+            return ["input", places[name], bits, int(wraps), int(wire.signed)]
         case AngleSum(bits=bits, parts=parts, constant=constant):
             reach = abs(constant) + sum(abs(factor << shift) * magnitude(source) for source, factor, shift in parts)
             wide = reach >= EXACT // 2
@@ -212,17 +164,19 @@ def _word_wire(wire: WordWire, magnitude: Callable[[int], int], places: Places) 
             return ["angle", int(wide), bits, _number(constant, wide), factors]
         case Lookup(block=block, wires=wires):
             return ["lookup", block, list(wires)]
+        case _:
+            raise TypeError(f"only plans of one kind have wires of kind '{wire.kind}'")
 
 
-def _float_wire(plan: FloatPlan, wire: FloatWire, places: Places) -> list[Any]:
+def _float_wire(plan: Plan, wire: Wire, places: Places) -> list[Any]:
     match wire:
         case Number(word=word):
             return ["number", word]
         case Constant(value=value):
-            return ["constant", plan.precision.nearest(value)]
+            return ["constant", plan.floats.nearest(value)]
         case Sine(word=word, cosine=cosine, rest=rest):
-            bits, turn = plan.bits_of(word), turn_on_grid(rest, plan.precision)
-            return ["sine", word, int(cosine), bits, angle_bits(bits, turn, plan.precision), str(turn)]
+            bits, turn = plan.bits_of(word), turn_on_grid(rest, plan.floats)
+            return ["sine", word, int(cosine), bits, angle_bits(bits, turn, plan.floats), str(turn)]
         case Add(left=left, right=right, sign=sign):
             return ["add", left, right, sign]
         case Multiply(left=left, right=right):
@@ -236,7 +190,7 @@ def _float_wire(plan: FloatPlan, wire: FloatWire, places: Places) -> list[Any]:
 def _product(wire: Product, words: Sequence[Range]) -> list[Any]:
     left, right = words[wire.left].magnitude, words[wire.right].magnitude
     wide = max(left * right + (1 << wire.shift), left, right) >= EXACT
-    return ["product", int(wide), wire.method, wire.left, wire.right, wire.shift, wire.block, wire.limb_bits]
+    return ["product", int(wide), wire.method, wire.left, wire.right, wire.shift, wire.block, wire.piece_bits]
 
 
 def _summed(each: Sum | Output, words: Sequence[Range]) -> list[Any]:
@@ -250,3 +204,36 @@ def _summed(each: Sum | Output, words: Sequence[Range]) -> list[Any]:
 
 def _number(value: int, wide: bool) -> int | str:
     return str(value) if wide else value
+
+
+def pack(table: Table) -> dict[str, Any]:
+    """Return a table in the way that takes the fewest bytes, as plain data for JSON.
+
+    Returns
+    -------
+    rows : how many words there are
+    differences : how often neighbours were subtracted: 0, 1 or 2
+    planes : bytes a word that are kept; those above are zero
+    data : deflated bytes (zlib), the least significant byte of every word first, in base 64
+    """
+    words = table.values.astype(np.int64)
+    tried = []
+    for differences in range(MAX_DIFFERENCES + 1):
+        folded = _folded(words)
+        planes = max(1, -(-int(folded.max()).bit_length() // 8))
+        tried.append((zlib.compress(_planes(folded, planes), 9), planes, differences))
+        words = np.diff(words, prepend=np.int64(0))
+    data, planes, differences = min(tried, key=lambda each: len(each[0]))
+    encoded = base64.b64encode(data).decode("ascii")
+    return {"rows": len(words), "differences": differences, "planes": planes, "data": encoded}
+
+
+def _folded(words: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+    """Return differences, brought to 32 bits, as numbers of at least 0: twice as large, odd ones for negative ones."""
+    held = words.astype(np.int32).astype(np.int64)
+    return np.asarray((held << 1) ^ (held >> 63)) & 0xFFFFFFFF
+
+
+def _planes(folded: npt.NDArray[np.int64], planes: int) -> bytes:
+    as_bytes = np.ascontiguousarray(folded.astype("<u4")).view(np.uint8).reshape(-1, BYTES_A_WORD)
+    return np.ascontiguousarray(as_bytes[:, :planes].T).tobytes()

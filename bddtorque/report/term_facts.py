@@ -1,28 +1,30 @@
-"""The terms of an arm one by one: words, ranges, and what a compiled model spends on each.
+"""The terms of an arm one by one: words, ranges, and the tables and the error of each in a compiled model.
 
 tau_i = Σ_j J_ij q̈_j + Σ_{j<k} C_ijk q̇_j q̇_k + Σ_j C_ijj q̇_j² + G_i (+ friction)
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from bddtorque.base.errors import BddTorqueError
-from bddtorque.diagrams.bdd import Diagram
 from bddtorque.dynamics.terms import Expansion, terms_of
+from bddtorque.model.applicability import require
 from bddtorque.model.model import Model
-from bddtorque.model.source import RobotSource
+from bddtorque.plan.bdd import Diagram
 from bddtorque.plan.bound import BlockFacts, bound_summands, planned_facts
-from bddtorque.plan.wires import Input, Lookup, Product
+from bddtorque.plan.wires import Input, Lookup, Product, Wire
+from bddtorque.robots.robot import Robot
 from bddtorque.sweeps.term_errors import kind_of, name_of, term_summands
 from bddtorque.words.bounded import Interval
+from bddtorque.words.interface import Interface
 
 
 @dataclass(frozen=True)
-class Term:
+class TermFacts:
     """One term of one torque."""
 
     torque: int  # the joint, from 0
@@ -41,7 +43,7 @@ class Term:
 
 
 @dataclass(frozen=True)
-class RobotTerm(Term):
+class RobotTerm(TermFacts):
     """A term before any table exists, and the number of harmonics of its coefficient."""
 
     harmonics: int
@@ -76,8 +78,8 @@ class BlockOfTerm:
 
 
 @dataclass(frozen=True)
-class ModelTerm(Term):
-    """What a compiled model computes for one term, or for several that one table holds, their names joined with +."""
+class ModelTerm(TermFacts):
+    """One term as a compiled model computes it, or for several that one table holds, their names joined with +."""
 
     # what its tables, products and sums can add to the torque's error, in units, final rounding not counted
     error: float
@@ -89,31 +91,26 @@ class ModelTerm(Term):
         return {**super().to_plain(), "blocks": [block.to_plain() for block in self.blocks]}
 
 
-def robot_terms(source: RobotSource) -> list[RobotTerm]:
+def robot_terms(robot: Robot, formats: Interface) -> list[RobotTerm]:
     """Return every term of every torque of an arm, for its words; an inertia J_ij stands in torques i and j."""
-    words, robot = source.words, source.robot
-    ranges = {name: argument.interval() for name, argument in source.arguments.items()}
-    found = []
+    words, terms = formats.words, []
+    ranges = {name: argument.interval() for name, argument in formats.arguments.items()}
     for term in terms_of(robot).terms:
         positions = [f"q{j + 1}" for j in term.expansion.depends_on]
+        coefficient = _coefficient_range(term.expansion, ranges)
         for torque, motion in term.summands():
-            names = (*positions, *dict.fromkeys(motion))
-            reach = _coefficient_range(term.expansion, ranges)
-            reach = reach * _motion_range(motion, ranges)
-            found.append(
-                RobotTerm(
-                    torque, name_of(torque, motion), kind_of(motion), {name: words[name].bits for name in names},
-                    reach.low, reach.high, source.formats.tau[torque].unit, len(term.expansion),
-                )
-            )  # fmt: skip
+            bits = {name: words[name].bits for name in (*positions, *dict.fromkeys(motion))}
+            reach, unit = coefficient * _motion_range(motion, ranges), formats.tau[torque].unit
+            facts = torque, name_of(torque, motion), kind_of(motion), bits, reach.low, reach.high, unit
+            terms.append(RobotTerm(*facts, len(term.expansion)))
     for j, joint in enumerate(robot.joints):
         if joint.friction is not None:
-            name, unit = f"qd{j + 1}", source.formats.tau[j].unit
+            name, unit = f"qd{j + 1}", formats.tau[j].unit
             word = words[name]
             values = joint.friction(word.dequantise(np.arange(word.lowest, word.highest + 1)))
             ends = float(values.min()), float(values.max())
-            found.append(RobotTerm(j, f"F{j + 1}", "friction", {name: word.bits}, *ends, unit, 0))
-    return sorted(found, key=lambda term: term.torque)
+            terms.append(RobotTerm(j, f"F{j + 1}", "friction", {name: word.bits}, *ends, unit, 0))
+    return sorted(terms, key=lambda term: term.torque)
 
 
 def _coefficient_range(expansion: Expansion, ranges: dict[str, Interval]) -> Interval:
@@ -141,46 +138,42 @@ def _motion_range(motion: tuple[str, ...], ranges: dict[str, Interval]) -> Inter
 
 
 def model_terms(model: Model, where: str) -> list[ModelTerm]:
-    """Return what a model computes for each term; `where` names it in messages."""
-    source, plan = model.robot_source(where), model.word_plan("a list of terms")
-    if plan.source != "terms":
-        raise BddTorqueError(
-            f"{where} was compiled from source '{plan.source}', which has no separate terms: "
-            "compile it with source 'terms'"
-        )
+    """Return the terms as a model computes them; `where` names it in messages."""
+    require(model, "terms of torques", where)
+    plan, words = model.plan, model.formats.words
     facts = [
         BlockFacts(known.error, int(table.values.min()), int(table.values.max()))
         for known, table in zip(planned_facts(plan.blocks), model.tables, strict=True)
     ]
-    scales = {name: argument.scale for name, argument in source.arguments.items()}
-    known = {name: word.bits for name, word in source.words.items()}
+    scales = {name: argument.scale for name, argument in model.formats.arguments.items()}
     bounds = bound_summands(plan, scales, facts)
-    found = []
+    terms = []
     for term in term_summands(model):
         torque, output = term.torque, plan.outputs[term.torque]
-        own = [bound for part, bound in zip(output.parts, bounds[torque], strict=True) if part in term.parts]
+        summands = [bound for part, bound in zip(output.parts, bounds[torque], strict=True) if part in term.parts]
         shift = term.constant / (1 << output.shift)
-        word, error = model.formats.tau[torque], sum(each[0] for each in own)
-        ends = sorted(
-            word.sign * (float(sum(each[side] for each in own)) + shift) * word.lsb for side in (1, 2)
+        word, error = model.formats.tau[torque], sum(summand[0] for summand in summands)
+        low, high = sorted(
+            word.sign * (float(sum(summand[side] for summand in summands)) + shift) * word.lsb for side in (1, 2)
         )  # the centre of the torque's range is none of the term's
         wires = [plan.wires[wire] for wire in plan.needed(wire for wire, _ in term.parts)]
         read = {wire.name for wire in wires if isinstance(wire, Input)}
-        blocks: dict[int, tuple[str, ...]] = {}
-        for wire in wires:
-            if isinstance(wire, Lookup):
-                names = (plan.wires[source].name for source in wire.sources)
-                blocks.setdefault(wire.block, tuple(f"({name})" if "+" in name else name for name in names))
-            elif isinstance(wire, Product):
-                blocks.setdefault(wire.block, tuple(f"x{k}" for k in range(len(plan.blocks[wire.block].input_widths))))
-        found.append(
-            ModelTerm(
-                torque, term.name, term.kind, {name: bits for name, bits in known.items() if name in read},
-                ends[0], ends[1], word.unit, error, error / model.certificate.bounds[torque],
-                tuple(
-                    BlockOfTerm(k, read_by, plan.blocks[k].input_widths, model.diagrams[k])
-                    for k, read_by in blocks.items()
-                ),
-            )
-        )  # fmt: skip
-    return found
+        inputs = {name: own.bits for name, own in words.items() if name in read}
+        share = error / model.certificate.bounds[torque]
+        blocks = tuple(_blocks_of(model, wires))
+        terms.append(ModelTerm(torque, term.name, term.kind, inputs, low, high, word.unit, error, share, blocks))
+    return terms
+
+
+def _blocks_of(model: Model, wires: Iterable[Wire]) -> Iterator[BlockOfTerm]:
+    """Yield the tables that wires read, in the order of the plan, with the words of their first readers."""
+    plan = model.plan
+    readers: dict[int, tuple[str, ...]] = {}
+    for wire in wires:
+        if isinstance(wire, Lookup):
+            names = (plan.wires[place].name for place in wire.sources)
+            readers.setdefault(wire.block, tuple(f"({name})" if "+" in name else name for name in names))
+        elif isinstance(wire, Product):
+            readers.setdefault(wire.block, tuple(f"x{k}" for k in range(len(plan.blocks[wire.block].input_widths))))
+    for k, read in readers.items():
+        yield BlockOfTerm(k, read, plan.blocks[k].input_widths, model.diagrams[k])

@@ -13,8 +13,8 @@ from typing import Any, Unpack
 import numpy as np
 
 from bddtorque.base.errors import BddTorqueError, nearest, one_line
+from bddtorque.base.files import read_whole
 from bddtorque.base.plain import describe
-from bddtorque.base.reading import read_whole
 from bddtorque.robots.frames import Pose
 from bddtorque.robots.mujoco_reader import from_mujoco, load_mjcf, mjcf_model, mujoco_tree
 from bddtorque.robots.pinocchio_reader import from_pinocchio, pinocchio_tree
@@ -27,7 +27,7 @@ from bddtorque.robots.urdf_tree import Tree, UrdfJoint
 from bddtorque.robots.xacro_expansion import XacroArguments
 
 RobotLike = str | PathLike[str] | Robot | Any
-"""What `load_robot` takes; any: a `mujoco.MjModel` or a `pinocchio.Model`."""
+"""Arguments that `load_robot` takes; any: a `mujoco.MjModel` or a `pinocchio.Model`."""
 _MODELS = {("mujoco", "MjModel"): from_mujoco, ("pinocchio", "Model"): from_pinocchio}
 """Readers of other packages' objects, by package and class: who has none of them need not have these packages."""
 _BUILTIN = files("bddtorque.robots") / "builtin"
@@ -102,7 +102,7 @@ def model_reader(robot: object) -> Callable[..., Robot] | None:
 
 
 def _is_mjcf(path: Path) -> bool:
-    """Whether an XML file is MuJoCo's, by its first element."""
+    """Tell if an XML file is MuJoCo's, by its first element."""
     data = read_whole(path, LARGEST_FILE, "a robot file")
     found, urdf = _MUJOCO.search(data), data.find(b"<robot")
     return found is not None and not 0 <= urdf < found.start()
@@ -155,7 +155,7 @@ def _tree_of(robot: Robot) -> Tree:
         limits = {name: getattr(joint, name) for name in ("lower", "upper", "velocity", "acceleration", "effort")}
         pose = Pose(np.array(joint.rotation), np.array(joint.translation))
         joints[joint.name] = UrdfJoint(
-            joint.name, joint.kind, carrier, joint.name, pose, np.array([0.0, 0.0, 1.0]), limits, mimic=mimic,
-            rotor_inertia=joint.rotor_inertia,
+            joint.name, str(joint.kind), carrier, joint.name, pose, np.array([0.0, 0.0, 1.0]), limits, mimic=mimic,
+            rotor_inertia=joint.rotor_inertia, motion=joint.kind,
         )  # fmt: skip
     return Tree(robot.name, links, joints, f"robot '{robot.name}'")

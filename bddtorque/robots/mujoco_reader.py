@@ -16,20 +16,22 @@ from typing import Any, Unpack
 import numpy as np
 
 from bddtorque.base.errors import BddTorqueError, one_line, refusals_in
+from bddtorque.base.files import read_whole
 from bddtorque.base.plain import Vector, name_of, vector
-from bddtorque.base.reading import read_whole
-from bddtorque.laws.friction import Friction
-from bddtorque.robots.frames import Array, Pose, rotation_about, snap_rotation, unit
+from bddtorque.robots.frames import Array, Pose, snap_rotation, unit
+from bddtorque.robots.joint_kinds import kinds_called
 from bddtorque.robots.parts import Link
 from bddtorque.robots.robot import Robot
 from bddtorque.robots.segments import as_matrix, moved
 from bddtorque.robots.tree_robot import TreeOptions, check_options, robot_of_tree, snap_of
-from bddtorque.robots.urdf_tree import Tree, UrdfJoint
+from bddtorque.robots.urdf_tree import Tree, UrdfJoint, moved_by
+from bddtorque.words.friction import Friction
 
 LARGEST_FILE = 10_000_000
 """Bytes of the file itself; meshes and included files come on top."""
-_KINDS = ("floating", "ball", "prismatic", "revolute")
-"""By MuJoCo's number of a joint type: free, ball, slide, hinge."""
+_TYPES = ("floating", "ball", "slide", "hinge")
+"""By MuJoCo's number of a joint type; the first is called free there."""
+_KINDS = kinds_called("mujoco")
 _NAMES = {
     "body": "name_bodyadr", "joint": "name_jntadr", "tendon": "name_tendonadr", "equality": "name_eqadr",
 }  # fmt: skip
@@ -138,17 +140,16 @@ class _Reader:
         model, name = self.model, _name(self.model, "joint", joint)
         if name in self.joints:
             raise BddTorqueError(f"{self.where}: joint '{name}' occurs twice; names must differ")
-        kind = _KINDS[int(model.jnt_type[joint])]
-        if kind not in ("prismatic", "revolute"):
+        kind = _TYPES[int(model.jnt_type[joint])]
+        if kind not in _KINDS:
             self.joints[name] = UrdfJoint(name, kind, carrier, link, pose, None, {})
             return
-        axis = unit(np.array(model.jnt_axis[joint], dtype=float), self.snap)
+        motion, axis = _KINDS[kind](), unit(np.array(model.jnt_axis[joint], dtype=float), self.snap)
         if axis is None:
             raise BddTorqueError(f"{self.where}, joint '{name}': axis must have a direction")
         reference = float(model.qpos0[model.jnt_qposadr[joint]])  # where it stands in the pose that the file shows
         if reference:
-            back = Pose(np.eye(3), -reference * axis)
-            pose = pose @ (back if kind == "prismatic" else Pose(rotation_about(axis, -reference), np.zeros(3)))
+            pose = moved_by(pose, motion, axis, -reference)
         dof = int(model.jnt_dofadr[joint])
         damping, dry = float(model.dof_damping[dof]), float(model.dof_frictionloss[dof])
         friction: Friction | str | None = Friction(damping, dry) if damping or dry else None
@@ -156,8 +157,8 @@ class _Reader:
             if hasattr(model, array) and np.any(getattr(model, array)[dof]):
                 friction = f"damping must be a number, got a polynomial ({array}); ignore_friction leaves it out"
         self.joints[name] = UrdfJoint(
-            name, kind, carrier, link, pose, axis, self._limits(joint), friction=friction,
-            rotor_inertia=float(model.dof_armature[dof]),
+            name, motion.name, carrier, link, pose, axis, self._limits(joint), friction=friction,
+            rotor_inertia=float(model.dof_armature[dof]), motion=motion,
         )  # fmt: skip
 
     def _limits(self, joint: int) -> dict[str, float]:

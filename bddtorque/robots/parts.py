@@ -1,20 +1,18 @@
-"""What a `Robot` is made of: joints, links, frames, followers; each immutable and validated."""
+"""The parts of a `Robot`: joints, links, frames, followers; each immutable and validated."""
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
-from typing import Literal
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
 
 from bddtorque.base.errors import BddTorqueError
-from bddtorque.base.plain import Matrix, Vector, choice, matrix, real, vector
-from bddtorque.laws.joint_friction import JointFriction, joint_friction
+from bddtorque.base.plain import Matrix, Vector, matrix, real, vector
 from bddtorque.robots.frames import dot, times
-
-Kind = Literal["revolute", "prismatic"]
+from bddtorque.robots.joint_kinds import PURE, JointKind, joint_kind
+from bddtorque.words.joint_friction import JointFriction, joint_friction
 
 IDENTITY: Matrix = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
 ZERO: Vector = (0.0, 0.0, 0.0)
@@ -22,9 +20,9 @@ NO_INERTIA: Matrix = (ZERO, ZERO, ZERO)
 STANDARD_GRAVITY: Vector = (0.0, 0.0, -9.81)
 
 PHYSICAL_TOLERANCE = 1e-6
-"""How far, relative to its trace, an inertia may miss symmetry, positivity and the triangle inequality."""
+"""Largest amount, in traces, by which an inertia may miss symmetry, positivity and the triangle inequality."""
 ROTATION_TOLERANCE = 1e-9
-"""How far the entries of RᵀR may be from the identity."""
+"""Largest difference of the entries of RᵀR from the identity."""
 
 
 def rotation_matrix(rows: object, where: str) -> Matrix:
@@ -46,7 +44,7 @@ class Joint:
     name
         Its name.
     kind
-        ``"revolute"`` or ``"prismatic"``.
+        A record of `joint_kinds`, such as ``Revolute()``, or the name of one that has no keys of its own.
     rotation
         Orientation of the joint frame in the frame of the link that carries it.
     translation
@@ -66,7 +64,7 @@ class Joint:
     """
 
     name: str
-    kind: Kind
+    kind: JointKind
     rotation: Matrix = IDENTITY
     translation: Vector = ZERO
     rotor_inertia: float = 0.0
@@ -82,7 +80,7 @@ class Joint:
         where = f"joint '{self.name}'"
         if self.friction is not None:
             object.__setattr__(self, "friction", joint_friction(self.friction, f"{where}, friction"))
-        choice(self.kind, ("revolute", "prismatic"), f"{where}: kind")
+        object.__setattr__(self, "kind", joint_kind(self.kind, where))
         object.__setattr__(self, "rotation", rotation_matrix(self.rotation, where))
         object.__setattr__(self, "translation", vector(self.translation, f"{where}: translation"))
         real(self.rotor_inertia, f"{where}: rotor_inertia", low=0)
@@ -92,10 +90,18 @@ class Joint:
             if not getattr(self, limit) > 0:
                 raise BddTorqueError(f"{where}: the {limit} limit must be above 0, got {getattr(self, limit)}")
 
-    @property
-    def revolute(self) -> bool:
-        """Whether the joint turns (else it slides)."""
-        return self.kind == "revolute"
+    def part(self, place: int) -> Joint:
+        """Return one of the motions that the joint is made of, as a joint that only turns or only slides.
+
+        The last of them carries the link, and with it the drive, the limits and the friction of the joint.
+        """
+        motions = self.kind.motions
+        if len(motions) == 1:
+            return self
+        kind, carries = PURE[motions[place].turns], place == len(motions) - 1
+        made = self if carries else Joint(f"{self.name} ({kind})", kind)
+        rotation, translation = (IDENTITY, ZERO) if place else (self.rotation, self.translation)
+        return replace(made, kind=kind, rotation=rotation, translation=translation)
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,10 +221,12 @@ class Follower:
 
 @dataclass(frozen=True, slots=True)
 class Member:
-    """A joint of a tree with its link, driven or following, and its place: see `Robot.members`.
+    """A joint that only turns or only slides, with its link and its place: see `Robot.members`.
 
     Attributes
     ----------
+    joint
+        It, or one motion of a joint that is made of several. All but the last of these carry a link without mass.
     parent
         Which member carries it, -1 for the base.
     drive
@@ -231,3 +239,8 @@ class Member:
     drive: int
     multiplier: float = 1.0
     offset: float = 0.0
+
+    @property
+    def turns(self) -> bool:
+        """True if it turns (else it slides)."""
+        return self.joint.kind.turns

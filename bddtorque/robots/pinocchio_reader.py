@@ -1,4 +1,4 @@
-"""Robots from `pinocchio.Model` objects: trees of revolute and prismatic joints on a fixed base.
+"""Robots from `pinocchio.Model` objects: trees of joints on a fixed base.
 
 Links are named after the joints that carry them, the root ``universe``. Armature is inertia of the rotor, as in
 pinocchio's own algorithms; damping and friction, which these leave out, are part of the torques unless ignored.
@@ -13,21 +13,17 @@ import numpy as np
 
 from bddtorque.base.errors import BddTorqueError, refusals_in
 from bddtorque.base.plain import name_of, vector
-from bddtorque.laws.friction import Friction
 from bddtorque.robots.frames import Array, Pose, snap_rotation, unit
+from bddtorque.robots.joint_kinds import JointKind, kinds_called
 from bddtorque.robots.parts import Link
 from bddtorque.robots.robot import Robot
 from bddtorque.robots.segments import as_matrix
 from bddtorque.robots.tree_robot import TreeOptions, check_options, robot_of_tree, snap_of
-from bddtorque.robots.urdf_tree import Tree, UrdfJoint
+from bddtorque.robots.urdf_tree import UNLIMITED, Tree, UrdfJoint
+from bddtorque.words.friction import Friction
 
 _AXES = {"X": (1.0, 0.0, 0.0), "Y": (0.0, 1.0, 0.0), "Z": (0.0, 0.0, 1.0)}
-_KINDS = {"JointModelR": "revolute", "JointModelRUB": "continuous", "JointModelP": "prismatic"}
-_UNALIGNED = {
-    "JointModelRevoluteUnaligned": "revolute",
-    "JointModelRevoluteUnboundedUnaligned": "continuous",
-    "JointModelPrismaticUnaligned": "prismatic",
-}
+_KINDS = kinds_called("pinocchio")
 
 
 def from_pinocchio(model: Any, where: str = "pinocchio.Model", **options: Unpack[TreeOptions]) -> Robot:
@@ -63,10 +59,12 @@ def _link(inertia: Any, name: str) -> Link | None:
 def _joint(model: Any, i: int, names: list[str], snap: float) -> UrdfJoint:
     joint, place, name = model.joints[i], model.jointPlacements[i], names[i]
     pose = Pose(snap_rotation(np.array(place.rotation), snap), np.array(place.translation, dtype=float))
-    kind, axis = _motion(joint, snap)
+    called, motion, axis = _motion(joint, snap)
     parent = names[int(model.parents[i])]
-    if axis is None:
-        return UrdfJoint(name, kind, parent, name, pose, None, {})
+    if axis is None or motion is None:
+        return UrdfJoint(name, called, parent, name, pose, None, {})
+    # joints without limits stand at a point of a circle, which is two numbers
+    kind = motion.name if int(joint.nq) == int(joint.nv) else UNLIMITED
     v, q = int(joint.idx_v), int(joint.idx_q)
     damping, dry = (_at(model, array, v) for array in ("damping", "friction"))
     friction: Friction | str | None = Friction(damping, dry) if damping > 0 or dry > 0 else None
@@ -75,13 +73,14 @@ def _joint(model: Any, i: int, names: list[str], snap: float) -> UrdfJoint:
     limits = {
         key: _limit(_at(model, array, v)) for key, array in (("velocity", "velocityLimit"), ("effort", "effortLimit"))
     }
-    if kind != "continuous":
+    if kind != UNLIMITED:
         low, high = float(model.lowerPositionLimit[q]), float(model.upperPositionLimit[q])
         if isfinite(low) and isfinite(high) and low < high and abs(low) < 1e300 and abs(high) < 1e300:
             limits |= {"lower": low, "upper": high}
     return UrdfJoint(
-        name, kind, parent, name, pose, axis, limits, friction=friction, rotor_inertia=_at(model, "armature", v)
-    )
+        name, kind, parent, name, pose, axis, limits, friction=friction, rotor_inertia=_at(model, "armature", v),
+        motion=motion,
+    )  # fmt: skip
 
 
 def _at(model: Any, array: str, place: int) -> float:
@@ -95,12 +94,12 @@ def _limit(value: float) -> float:
     return value if 0.0 < value < 1e300 else inf
 
 
-def _motion(joint: Any, snap: float) -> tuple[str, Array | None]:
-    """Return how a joint moves, and its axis; for joints that are not read what they are, and none."""
-    kind = str(joint.shortname())
-    if kind in _UNALIGNED:
-        own = joint.extract() if hasattr(joint, "extract") else joint
-        return _UNALIGNED[kind], unit(np.array(own.axis, dtype=float).reshape(-1), snap)
+def _motion(joint: Any, snap: float) -> tuple[str, JointKind | None, Array | None]:
+    """Return what pinocchio calls a joint, how it moves, and its axis; neither for joints that are not read."""
+    kind = str(joint.shortname()).removeprefix("JointModel")
+    own = joint.extract() if hasattr(joint, "extract") else joint
+    if kind in _KINDS and hasattr(own, "axis"):
+        return kind, _KINDS[kind].from_pinocchio(own), unit(np.array(own.axis, dtype=float).reshape(-1), snap)
     if kind[:-1] in _KINDS and kind[-1] in _AXES:
-        return _KINDS[kind[:-1]], np.array(_AXES[kind[-1]])
-    return kind.removeprefix("JointModel"), None
+        return kind, _KINDS[kind[:-1]].from_pinocchio(own), np.array(_AXES[kind[-1]])
+    return kind, None, None

@@ -1,10 +1,12 @@
-"""`Robot`: a chain or tree of revolute and prismatic joints on a fixed base, immutable and validated.
+"""`Robot`: a chain or tree of joints on a fixed base, immutable and validated.
 
 Every joint moves about or along the z axis of its own frame; readers turn frames so that this holds. The frame of
 link i is the frame of joint i after its motion, so that its pose in the link that carries joint i is
 
-    rotation_i · Rz(q_i),  translation_i                                   (revolute)
-    rotation_i,            translation_i + rotation_i · [0, 0, q_i]        (prismatic)
+    rotation_i · Rz(q_i),  translation_i                                   (it turns)
+    rotation_i,            translation_i + rotation_i · [0, 0, q_i]        (it slides)
+
+or one after the other, for joints that are made of several motions (`joint_kinds`).
 """
 
 from __future__ import annotations
@@ -17,7 +19,7 @@ from typing import Any
 
 from bddtorque.base.errors import BddTorqueError, unknown
 from bddtorque.base.plain import Vector, vector
-from bddtorque.base.shown_tables import text_table
+from bddtorque.base.shown_text import text_table
 from bddtorque.robots.parts import NO_INERTIA, STANDARD_GRAVITY, ZERO, Follower, Frame, Joint, Link, Member
 from bddtorque.robots.tree_order import BASE, carried_order
 
@@ -76,7 +78,7 @@ class Robot:
                 f"robot '{self.name}' must have one link per joint, got {len(self.joints)} joints and "
                 f"{len(self.links)} links"
             )
-        names = [joint.name for joint in (*self.joints, *(follower.joint for follower in self.followers))]
+        names = [joint.name for joint in self._all_joints]
         for name, count in Counter(names).items():
             if count > 1:
                 raise BddTorqueError(f"robot '{self.name}': joint names must differ, '{name}' occurs twice")
@@ -110,13 +112,12 @@ class Robot:
     def __str__(self) -> str:
         rows = []
         for joint, link in zip(self.joints, self.links, strict=True):
-            unit, force = ("rad", "N·m") if joint.revolute else ("m", "N")
-            limits = (
-                f"{joint.lower:.4g} to {joint.upper:.4g} {unit}" if math.isfinite(joint.upper - joint.lower) else "-"
-            )
-            motion = ((joint.velocity, f"{unit}/s"), (joint.acceleration, f"{unit}/s²"), (joint.effort, force))
-            known = (f"{most:.4g} {of}" if math.isfinite(most) else "-" for most, of in motion)
-            rows.append((joint.name, joint.kind, limits, *known, f"{link.mass:.4g} kg"))
+            units = joint.kind.units
+            ends = f"{joint.lower:.4g} to {joint.upper:.4g} {units['position']}"
+            limits = ends if math.isfinite(joint.upper - joint.lower) else "-"
+            motion = {"velocity": joint.velocity, "acceleration": joint.acceleration, "torque": joint.effort}
+            known = (f"{most:.4g} {units[what]}" if math.isfinite(most) else "-" for what, most in motion.items())
+            rows.append((joint.name, str(joint.kind), limits, *known, f"{link.mass:.4g} kg"))
         head: tuple[str, ...] = ("joint", "kind", "position", "velocity", "acceleration", "effort", "mass of its link")
         if not self.serial:
             head, rows = (*head, "sits on"), self._tree_rows(rows)
@@ -131,13 +132,13 @@ class Robot:
         driven = [(*row, carriers[row[0]]) for row in rows]
         for each in self.followers:
             follows = f"{each.multiplier:g} · {each.leader}" + (f" {each.offset:+.4g}" if each.offset else "")
-            mass = f"{each.link.mass:.4g} kg"
-            driven.append((each.joint.name, each.joint.kind, follows, "-", "-", "-", mass, carriers[each.joint.name]))
+            name, kind, mass = each.joint.name, str(each.joint.kind), f"{each.link.mass:.4g} kg"
+            driven.append((name, kind, follows, "-", "-", "-", mass, carriers[name]))
         return driven
 
     @property
     def serial(self) -> bool:
-        """Whether each joint sits on the link before it and no joint follows another."""
+        """True if each joint sits on the link before it and no joint follows another."""
         return not self.followers and all(joint.parent is None for joint in self.joints)
 
     def require_serial(self, what: str) -> None:
@@ -147,12 +148,23 @@ class Robot:
                 f"{what} takes serial chains only, and robot '{self.name}' is a tree or has joints that follow others; "
                 "choose a chain with tip, and lock the others"
             )
+        for joint in self.joints:
+            if len(joint.kind.motions) > 1:
+                raise BddTorqueError(
+                    f"{what} takes joints that only turn or only slide, and joint '{joint.name}' of robot "
+                    f"'{self.name}' is a {joint.kind} joint"
+                )
+
+    @property
+    def coupled(self) -> bool:
+        """True if one position moves several members: joints follow others, or are made of several motions."""
+        return bool(self.followers) or any(len(joint.kind.motions) > 1 for joint in self.joints)
 
     def tip_member(self, what: str) -> int:
         """Return which of `members` carries the tip frame; raise where a tree does not say: `what` needs it."""
         members = self.members
         if self.tip.parent is not None:
-            return [member.joint.name for member in members].index(self.tip.parent)
+            return self._places[self.tip.parent]
         if not _is_path(members):
             carriers = {member.parent for member in members}
             ends = ", ".join(f"'{each.link.name}'" for k, each in enumerate(members) if k not in carriers)
@@ -181,20 +193,44 @@ class Robot:
         return driven | {each.joint.name: str(each.joint.parent) for each in self.followers}
 
     @property
+    def _places(self) -> dict[str, int]:
+        """Which of `members` carries the link of each joint; -1 for the base."""
+        motions = {joint.name: joint.kind.motions for joint in self._all_joints}
+        places, last = {BASE: -1}, -1
+        for name in carried_order(self._parents, f"robot '{self.name}'"):
+            last += len(motions[name])
+            places[name] = last
+        return places
+
+    @property
+    def _all_joints(self) -> tuple[Joint, ...]:
+        """The driven joints, then those that follow them."""
+        return (*self.joints, *(follower.joint for follower in self.followers))
+
+    @property
     def members(self) -> tuple[Member, ...]:
-        """All joints with their links, followers included, each after the joint that carries it."""
-        parents = self._parents
-        order = carried_order(parents, f"robot '{self.name}'")
-        place = {BASE: -1} | {name: k for k, name in enumerate(order)}
+        """All that turns or slides, with the links it carries, followers included, each after what carries it.
+
+        A joint that is made of several motions is as many members, which follow its position.
+        """
+        parents, place = self._parents, self._places
         drive = {name: j for j, name in enumerate(self.joint_names)}
-        found = {
-            joint.name: Member(joint, link, place[parents[joint.name]], drive[joint.name])
+        known = {
+            joint.name: (joint, link, drive[joint.name], 1.0, 0.0)
             for joint, link in zip(self.joints, self.links, strict=True)
         }
         for each in self.followers:
-            carrier, leader = place[parents[each.joint.name]], drive[each.leader]
-            found[each.joint.name] = Member(each.joint, each.link, carrier, leader, each.multiplier, each.offset)
-        return tuple(found[name] for name in order)
+            known[each.joint.name] = (each.joint, each.link, drive[each.leader], each.multiplier, each.offset)
+        members: list[Member] = []
+        for name in list(place)[1:]:
+            joint, link, leader, multiplier, offset = known[name]
+            carrier = place[parents[name]]
+            for k, motion in enumerate(joint.kind.motions):
+                part = joint.part(k)
+                body = link if len(members) == place[name] else Link(part.name)
+                members.append(Member(part, body, carrier, leader, multiplier * motion.factor, offset * motion.factor))
+                carrier = len(members) - 1
+        return tuple(members)
 
     @property
     def degrees_of_freedom(self) -> int:
@@ -211,7 +247,7 @@ class Robot:
         """The links of a serial chain with the payload joined to the one that carries the tip."""
         if self.payload is None:
             return self.links
-        bodies, place = list(self.links), self.tip_member("a payload")
+        bodies, place = list(self.links), self.members[self.tip_member("a payload")].drive
         bodies[place] = bodies[place].joined(self.payload, self.tip.rotation, self.tip.translation)
         return tuple(bodies)
 
@@ -233,7 +269,7 @@ class Robot:
 
     @property
     def has_friction(self) -> bool:
-        """Whether any joint has friction."""
+        """True if any joint has friction."""
         return any(joint.friction is not None for joint in self.joints)
 
     def with_friction(self, friction: Mapping[str, Any]) -> Robot:
@@ -250,5 +286,5 @@ class Robot:
 
 
 def _is_path(members: Sequence[Member]) -> bool:
-    """Whether each joint sits on the link of the one before it, followers included."""
+    """Tell if each joint sits on the link of the one before it, followers included."""
     return all(member.parent == k - 1 for k, member in enumerate(members))

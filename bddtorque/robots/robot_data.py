@@ -7,12 +7,13 @@ from dataclasses import fields
 from typing import Any
 
 from bddtorque.base.plain import listed, matrix, of_type, plain_of, real, table, vector
-from bddtorque.laws.joint_friction import joint_friction
+from bddtorque.robots.joint_kinds import JOINT_KINDS, joint_kind
 from bddtorque.robots.parts import Follower, Frame, Joint, Link
 from bddtorque.robots.robot import Robot
+from bddtorque.words.joint_friction import joint_friction
 
 _SAID = {"joint": ("friction", "parent"), "robot": ("followers",), "tip": ("parent",)}
-"""What is said only where there is some."""
+"""Fields that are written only where they hold something."""
 _LINK, _FOLLOWER = (tuple(field.name for field in fields(kind)) for kind in (Link, Follower))
 _ROBOT = tuple(field.name for field in fields(Robot) if field.name not in _SAID["robot"])
 _JOINT = tuple(field.name for field in fields(Joint) if field.name not in _SAID["joint"])
@@ -25,7 +26,10 @@ def robot_to_plain(robot: Robot) -> dict[str, Any]:
     Integers and NumPy numbers become floats here, as they are when read: equal robots have equal plain data.
     """
     plain: dict[str, Any] = plain_of(robot)
-    for joint in (*plain["joints"], *(each["joint"] for each in plain["followers"])):
+    followers = [each["joint"] for each in plain["followers"]]
+    joints = (*robot.joints, *(each.joint for each in robot.followers))
+    for own, joint in zip(joints, (*plain["joints"], *followers), strict=True):
+        joint |= {"kind": own.kind.name, **own.kind.to_plain()}
         joint["rotor_inertia"] = float(joint["rotor_inertia"])
         joint |= {key: None if math.isinf(joint[key]) else float(joint[key]) for key in _LIMITS}
         for key in _SAID["joint"]:
@@ -59,9 +63,11 @@ def robot_from_plain(plain: object, where: str = "robot") -> Robot:
 
 
 def _joint(plain: object, where: str) -> Joint:
-    given = table(plain, _JOINT, where, _SAID["joint"])
-    for key in ("name", "kind"):
-        of_type(given[key], str, f"{where}, {key}")
+    kind = plain.get("kind") if isinstance(plain, dict) else None
+    keys = JOINT_KINDS[kind].readers() if isinstance(kind, str) and kind in JOINT_KINDS else ()
+    given = table(plain, (*_JOINT, *keys), where, _SAID["joint"])
+    of_type(given["name"], str, f"{where}, name")
+    given["kind"] = joint_kind(given["kind"], where, {key: given.pop(key) for key in keys})
     for key, open_ in _LIMITS.items():
         given[key] = open_ if given[key] is None else real(given[key], f"{where}, {key}")
     if "friction" in given:

@@ -17,7 +17,7 @@ from bddtorque.robots.tree_order import BASE
 
 @dataclass(frozen=True, slots=True)
 class Mimic:
-    """What a joint follows: position = multiplier · (position of `leader`) + offset."""
+    """The leader of a joint: position = multiplier · (position of `leader`) + offset."""
 
     leader: str
     multiplier: float

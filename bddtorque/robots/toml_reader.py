@@ -6,22 +6,23 @@ from collections.abc import Collection
 from functools import partial
 from os import PathLike
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 
 from bddtorque.base.errors import BddTorqueError, one_line, refusals_in, unknown
+from bddtorque.base.files import read_text
 from bddtorque.base.measures import measure
 from bddtorque.base.plain import Matrix, choice, describe, matrix, name_of, of_type, real, vector
-from bddtorque.base.reading import read_text
 from bddtorque.base.toml_text import toml_values
-from bddtorque.laws.joint_friction import joint_friction
 from bddtorque.robots.frames import Array, Pose, identity, rotation_rpy, rotation_x, rotation_z, unit
-from bddtorque.robots.parts import PHYSICAL_TOLERANCE, STANDARD_GRAVITY, ZERO, Joint, Kind, Link, rotation_matrix
+from bddtorque.robots.joint_kinds import JOINT_KINDS, JointKind, joint_kind
+from bddtorque.robots.parts import PHYSICAL_TOLERANCE, STANDARD_GRAVITY, ZERO, Joint, Link, rotation_matrix
 from bddtorque.robots.robot import Robot
 from bddtorque.robots.segments import Mimic, Segment, build_robot, moved
-from bddtorque.robots.toml_table import Table, angle
+from bddtorque.robots.toml_table import TomlTable, angle
 from bddtorque.robots.tree_order import BASE
+from bddtorque.words.joint_friction import joint_friction
 
 _ROBOT_KEYS = ("name", "source", "gravity", "allow_unphysical", "joint", "tip", "payload")
 _JOINT_KEYS = (
@@ -65,10 +66,10 @@ def from_toml(text: str, where: str = "TOML text", directory: Path | None = None
     values = toml_values(text, where)
     # numbers too large overflow to infinity, which is refused by name
     with refusals_in(where), np.errstate(all="ignore"):
-        return _robot(Table(values, where), directory, frame)
+        return _robot(TomlTable(values, where), directory, frame)
 
 
-def _robot(table: Table, directory: Path | None, frame: str | None) -> Robot:
+def _robot(table: TomlTable, directory: Path | None, frame: str | None) -> Robot:
     table.only(*_ROBOT_KEYS)
     joints = table.tables("joint")
     forms = {"dh" in joint for joint in joints}
@@ -79,7 +80,6 @@ def _robot(table: Table, directory: Path | None, frame: str | None) -> Robot:
     for index, joint in enumerate(joints, start=1):
         name = joint.read("name", name_of, f"joint{index}")
         joint.where = f"{joint.where} '{name}'"  # known from here on by number and name
-        joint.only(*_JOINT_KEYS)
         parent = _parent(joint, tails, segments[-1].joint.name if segments else BASE)
         segment, tail = _segment(name, joint, parent, tails[parent], directory)
         segments.append(segment)
@@ -107,7 +107,7 @@ def _robot(table: Table, directory: Path | None, frame: str | None) -> Robot:
     )
 
 
-def _parent(joint: Table, known: Collection[str], before: str) -> str:
+def _parent(joint: TomlTable, known: Collection[str], before: str) -> str:
     """Return the joint that carries another: the one named, which stands above it, or the one before."""
     if "parent" not in joint:
         return before
@@ -130,7 +130,7 @@ def _carrier(segments: list[Segment], link: str, where: str) -> str:
     return carriers[link]
 
 
-def _mimic(joint: Table) -> Mimic | None:
+def _mimic(joint: TomlTable) -> Mimic | None:
     if "mimic" not in joint:
         return None
     table = joint.table("mimic")
@@ -138,9 +138,9 @@ def _mimic(joint: Table) -> Mimic | None:
     return Mimic(table.read("joint", name_of), table.read("multiplier", real, 1.0), table.read("offset", angle, 0.0))
 
 
-def _segment(name: str, joint: Table, parent: str, tail: Pose, directory: Path | None) -> tuple[Segment, Pose]:
+def _segment(name: str, joint: TomlTable, parent: str, tail: Pose, directory: Path | None) -> tuple[Segment, Pose]:
     """Return a segment, and the link's frame in the segment's (the tail), where the next one starts."""
-    kind = cast(Kind, joint.read("type", lambda given, where: choice(given, ("revolute", "prismatic"), where)))
+    kind = _kind(joint)
     origin, axis, tail = _dh_row(joint, kind, tail) if "dh" in joint else _explicit(joint)
     body = moved(_body(joint.table("link"), f"{name} link"), tail)
     friction = None
@@ -151,7 +151,15 @@ def _segment(name: str, joint: Table, parent: str, tail: Pose, directory: Path |
     return Segment(moving, origin, axis, body, _mimic(joint)), tail
 
 
-def _dh_row(joint: Table, kind: Kind, tail: Pose) -> tuple[Pose, Array, Pose]:
+def _kind(joint: TomlTable) -> JointKind:
+    """Return the kind of a joint, with the keys that joints of its kind have."""
+    name = joint.read("type", lambda given, where: choice(given, tuple(JOINT_KINDS), where))
+    keys = tuple(JOINT_KINDS[name].readers())
+    joint.only(*_JOINT_KEYS, *keys)
+    return joint_kind(name, joint.where, {key: joint.take(key) for key in keys})
+
+
+def _dh_row(joint: TomlTable, kind: JointKind, tail: Pose) -> tuple[Pose, Array, Pose]:
     """Return origin and axis of a standard DH row, and O_i in its frame.
 
     The row is Rz(theta)·Tz(d)·Tx(a)·Rx(alpha). What does not move, whichever of theta and d that is, and the offset
@@ -160,14 +168,14 @@ def _dh_row(joint: Table, kind: Kind, tail: Pose) -> tuple[Pose, Array, Pose]:
     joint.exclusive("dh", "origin", "axis")
     row = joint.table("dh")
     row.only("a", "alpha", "d", "theta")
-    theta = row.read("theta", angle, 0.0 if kind == "revolute" else ...)
-    d = row.read("d", real, 0.0 if kind == "prismatic" else ...)
+    theta = row.read("theta", angle, 0.0 if kind.turns else ...)
+    d = row.read("d", real, ... if kind.turns else 0.0)
     before = Pose(rotation_z(theta), np.array([0.0, 0.0, d]))
     after = Pose(rotation_x(row.read("alpha", angle)), np.array([row.read("a", real), 0.0, 0.0]))
     return tail @ before, np.array([0.0, 0.0, 1.0]), after
 
 
-def _explicit(joint: Table) -> tuple[Pose, Array, Pose]:
+def _explicit(joint: TomlTable) -> tuple[Pose, Array, Pose]:
     """Return origin and axis of a joint given by them; the link's frame is the segment's."""
     origin = _pose(joint.table("origin")) if "origin" in joint else identity()
     axis = unit(np.array(joint.read("axis", vector, (0.0, 0.0, 1.0))), 0.0)
@@ -176,7 +184,7 @@ def _explicit(joint: Table) -> tuple[Pose, Array, Pose]:
     return origin, axis, identity()
 
 
-def _pose(table: Table, *more: str) -> Pose:
+def _pose(table: TomlTable, *more: str) -> Pose:
     table.only("xyz", "rpy", "rotation", *more)
     table.exclusive("rpy", "rotation")
     rotation = np.eye(3)
@@ -187,14 +195,14 @@ def _pose(table: Table, *more: str) -> Pose:
     return Pose(rotation, np.array(table.read("xyz", vector, ZERO)))
 
 
-def _body(table: Table, name: str) -> Link:
+def _body(table: TomlTable, name: str) -> Link:
     table.only(*_LINK_KEYS)
     # All three are required: a default would be a torque that nobody asked for.
     mass, centre, inertia = table.read("mass", real), table.read("centre_of_mass", vector), _inertia(table)
     return Link(table.read("name", name_of, name), mass, centre, inertia)
 
 
-def _inertia(table: Table) -> Matrix:
+def _inertia(table: TomlTable) -> Matrix:
     """Return an inertia given as three principal moments or as a matrix; six numbers have no agreed order."""
     given = table.take("inertia")
     if isinstance(given, list) and len(given) == 3 and isinstance(given[0], list):
@@ -208,12 +216,12 @@ def _inertia(table: Table) -> Matrix:
     return (x, 0.0, 0.0), (0.0, y, 0.0), (0.0, 0.0, z)
 
 
-def _limits(joint: Table, kind: Kind) -> dict[str, Any]:
+def _limits(joint: TomlTable, kind: JointKind) -> dict[str, Any]:
     if "limits" not in joint:
         return {}
     table = joint.table("limits")
     table.only(*_LIMIT_KEYS)
-    read = partial(measure, turns=kind == "revolute")
+    read = partial(measure, turns=kind.turns)
     limits: dict[str, Any] = {
         key: table.read(key, partial(read, quantity="torque" if key == "effort" else key))
         for key in _LIMIT_KEYS[1:]
@@ -224,7 +232,7 @@ def _limits(joint: Table, kind: Kind) -> dict[str, Any]:
     return limits
 
 
-def _rotor(joint: Table) -> float:
+def _rotor(joint: TomlTable) -> float:
     """Return the drive's inertia at the joint: as given, or the motor's times the gear ratio squared."""
     joint.exclusive("rotor_inertia", "motor_inertia", "gear_ratio")
     if "motor_inertia" in joint or "gear_ratio" in joint:

@@ -12,7 +12,7 @@ from bddtorque.base.plain import describe, listed, real, table
 Value = TypeVar("Value")
 
 
-class Table:
+class TomlTable:
     """A table and where it stands, e.g. ``arm.toml, joint 2 'elbow', link``; nothing is taken without a check."""
 
     def __init__(self, values: object, where: str) -> None:
@@ -50,16 +50,16 @@ class Table:
         what = f"{self.where}: {key}"
         return [reader(value, what) for value in listed(self.take(key), what, count)]
 
-    def table(self, key: str) -> Table:
+    def table(self, key: str) -> TomlTable:
         """Return a table within this one."""
-        return Table(self.take(key), f"{self.where}, {key}")
+        return TomlTable(self.take(key), f"{self.where}, {key}")
 
-    def tables(self, key: str) -> list[Table]:
+    def tables(self, key: str) -> list[TomlTable]:
         """Return an array of tables, at least one, each known by its number from 1."""
         values = self.read(key, listed)
         if not values:
             raise BddTorqueError(f"{self.where}: there must be at least one [[{key}]], got an empty list")
-        return [Table(value, f"{self.where}, {key} {index}") for index, value in enumerate(values, start=1)]
+        return [TomlTable(value, f"{self.where}, {key} {index}") for index, value in enumerate(values, start=1)]
 
 
 def angle(value: object, what: str) -> float:

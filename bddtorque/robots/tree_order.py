@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from bddtorque.base.errors import BddTorqueError, unknown
 
 BASE = ""
-"""What stands for the base where a joint is named."""
+"""The name of the base where a joint is named."""
 
 
 def carried_order(parents: Mapping[str, str], where: str) -> list[str]:

@@ -10,19 +10,19 @@ from math import inf
 from bddtorque.base.errors import BddTorqueError, unknown
 from bddtorque.base.measures import check_unit
 from bddtorque.base.plain import describe
-from bddtorque.laws.friction import Friction
 from bddtorque.robots.frames import Pose, identity
-from bddtorque.robots.parts import Joint, Kind, Link
+from bddtorque.robots.parts import Joint, Link
 from bddtorque.robots.segments import Mimic, Segment, moved
 from bddtorque.robots.tree_order import BASE
-from bddtorque.robots.urdf_tree import Tree, UrdfJoint
+from bddtorque.robots.urdf_tree import URDF_KINDS, Tree, UrdfJoint
+from bddtorque.words.friction import Friction
 
 Lock = Mapping[str, float] | str | None
 
 
 @dataclass(frozen=True)
 class Choice:
-    """What moves in a tree.
+    """The joints of a tree that move.
 
     Attributes
     ----------
@@ -46,7 +46,7 @@ class Choice:
     others: bool = False
 
     def rigid(self, joint: UrdfJoint) -> bool:
-        """Whether a joint does not move: fixed, or locked."""
+        """Tell if a joint does not move: fixed, or locked."""
         return joint.kind == "fixed" or joint.name in self.locked
 
     def pose(self, joint: UrdfJoint) -> Pose:
@@ -112,12 +112,11 @@ def segments(choice: Choice, *, allow_massless: bool, ignore_friction: bool) -> 
         pose = reduce(lambda pose, step: pose @ choice.pose(step), steps, identity())
         if joint.fault and mimic is None:
             raise BddTorqueError(f"{choice.tree.where}, joint '{joint.name}': {joint.fault}")
-        assert joint.axis is not None  # a joint that moves has one: the reader saw to it
-        kind: Kind = "prismatic" if joint.kind == "prismatic" else "revolute"
+        assert joint.axis is not None and joint.motion is not None  # of a joint that moves: the reader saw to it
         body = _body(choice, joint, allow_massless)
         made = Joint(
-            joint.name, kind, rotor_inertia=joint.rotor_inertia, friction=friction.get(joint.name), parent=parent,
-            **joint.limits,
+            joint.name, joint.motion, rotor_inertia=joint.rotor_inertia, friction=friction.get(joint.name),
+            parent=parent, **joint.limits,
         )  # fmt: skip
         found.append(Segment(made, pose, joint.axis, body, mimic))
     if not found:
@@ -224,7 +223,7 @@ def _with_followers(tree: Tree, locked: dict[str, float]) -> dict[str, float]:
 def _within_limits(tree: Tree, joint: UrdfJoint, position: float) -> float:
     lower, upper = joint.limits.get("lower", -inf), joint.limits.get("upper", inf)
     allowance = 1e-9
-    check_unit(position, "lock", joint.name, joint.kind != "prismatic", f" ({tree.where})")
+    check_unit(position, "lock", joint.name, joint.motion is None or joint.motion.turns, f" ({tree.where})")
     number = isinstance(position, int | float) and not isinstance(position, bool)
     if not number or not (lower - allowance <= position <= upper + allowance) or abs(position) == inf:
         raise BddTorqueError(
@@ -272,8 +271,8 @@ def _check_joints(choice: Choice) -> None:
     for joint in choice.joints:
         if not joint.moves:
             raise BddTorqueError(
-                f"{where}, joint '{joint.name}': a joint that moves must be revolute, continuous, prismatic or "
-                f"fixed, got {joint.kind}"
+                f"{where}, joint '{joint.name}': a joint that moves must be {', '.join(URDF_KINDS)} or fixed, got "
+                f"{joint.kind}"
             )
         follows = choice.mimic(joint)
         if follows is not None and follows.leader not in driven:

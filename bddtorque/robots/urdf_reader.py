@@ -17,17 +17,17 @@ from xml.etree import ElementTree
 import numpy as np
 
 from bddtorque.base.errors import BddTorqueError, one_line, refusals_in, unknown
+from bddtorque.base.files import read_whole
 from bddtorque.base.plain import decimal
-from bddtorque.base.reading import read_whole
-from bddtorque.laws.friction import Friction
 from bddtorque.robots.frames import Pose, rotation_rpy, snap_rotation, unit
 from bddtorque.robots.parts import Link
 from bddtorque.robots.robot import Robot
 from bddtorque.robots.segments import Mimic, as_matrix, moved
 from bddtorque.robots.tree_robot import TreeOptions, check_options, refuse_xacro_args, robot_of_tree, snap_of
-from bddtorque.robots.urdf_tree import MOVING, Tree, UrdfJoint
+from bddtorque.robots.urdf_tree import UNLIMITED, URDF_KINDS, Tree, UrdfJoint
 from bddtorque.robots.urdf_xml import MOMENTS, checked_xml
 from bddtorque.robots.xacro_expansion import XacroArguments, expanded_xacro
+from bddtorque.words.friction import Friction
 
 LARGEST_FILE = 10_000_000
 """Bytes. The largest arms in use take well below a megabyte; more is a mistake or an attack."""
@@ -105,8 +105,8 @@ def _link(link: ElementTree.Element, where: str) -> Link | None:
 
 def _joint(joint: ElementTree.Element, where: str, snap: float) -> UrdfJoint:
     name, kind = joint.attrib["name"], joint.attrib["type"]
-    axis = None
-    if kind in MOVING:
+    axis, motion = None, URDF_KINDS[kind]() if kind in URDF_KINDS else None
+    if motion is not None:
         axis = unit(np.array(_numbers(joint, "axis", "xyz", "1 0 0")), snap)
         if axis is None:
             raise BddTorqueError(f"{where}, joint '{name}': axis must have a direction, got '0 0 0'")
@@ -116,7 +116,9 @@ def _joint(joint: ElementTree.Element, where: str, snap: float) -> UrdfJoint:
         mimic = Mimic(follows.attrib["joint"], multiplier, offset)
     parent, child = (joint.find(end).attrib["link"] for end in ("parent", "child"))  # type: ignore[union-attr]
     limits, fault = _limits(joint)
-    return UrdfJoint(name, kind, parent, child, _pose(joint, snap), axis, limits, fault, _friction(joint), mimic)
+    return UrdfJoint(
+        name, kind, parent, child, _pose(joint, snap), axis, limits, fault, _friction(joint), mimic, motion=motion
+    )
 
 
 def _numbers(parent: ElementTree.Element, tag: str, attribute: str, default: str) -> list[float]:
@@ -145,10 +147,12 @@ def _limits(joint: ElementTree.Element) -> tuple[dict[str, float], str]:
             return {}, f"limit: {key} must be at least 0, got {value}"
     # Zero is what exporters write for unknown. Of positions too: no torque depends on their limits.
     known = {key: value or inf for key, value in largest.items()}
-    if kind not in ("revolute", "prismatic") or isnan(lower) or isnan(upper) or lower == upper == 0.0:
+    unlimited = kind not in URDF_KINDS or kind == UNLIMITED
+    if unlimited or isnan(lower) or isnan(upper) or lower == upper == 0.0:
         return known, ""
     if not lower < upper:
-        other = "; a joint without limits has the type 'continuous'" if kind == "revolute" else ""
+        turns = URDF_KINDS[kind] is URDF_KINDS[UNLIMITED]
+        other = f"; a joint without limits has the type '{UNLIMITED}'" if turns else ""
         return {}, f"limit: lower must be below upper, got {lower} and {upper}{other}"
     return known | {"lower": lower, "upper": upper}, ""
 

@@ -9,12 +9,16 @@ from typing import Any
 import numpy as np
 
 from bddtorque.base.errors import BddTorqueError, unknown
-from bddtorque.laws.friction import Friction
 from bddtorque.robots.frames import Array, Pose, rotation_about
+from bddtorque.robots.joint_kinds import JointKind, kinds_called
 from bddtorque.robots.parts import Link
 from bddtorque.robots.segments import Mimic
+from bddtorque.words.friction import Friction
 
-MOVING = ("revolute", "continuous", "prismatic")
+URDF_KINDS = kinds_called("urdf")
+"""The types of URDF joints that move."""
+UNLIMITED = "continuous"
+"""The type of joints that turn without limits."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -24,7 +28,9 @@ class UrdfJoint:
     Attributes
     ----------
     kind
-        One of the URDF types.
+        What the file calls it.
+    motion
+        How it moves; None for one that is fixed, or of a kind that is not read.
     origin
         Pose of the child's frame, at position zero, in the parent's frame.
     axis
@@ -48,19 +54,27 @@ class UrdfJoint:
     friction: Friction | str | None = None
     mimic: Mimic | None = None
     rotor_inertia: float = 0.0
+    motion: JointKind | None = None
 
     @property
     def moves(self) -> bool:
-        """Whether it turns or slides."""
-        return self.kind in MOVING
+        """True if it turns or slides."""
+        return self.motion is not None
 
     def pose_at(self, position: float) -> Pose:
         """Return the pose of the child's frame in the parent's at a position in rad or m."""
-        if position == 0.0 or self.axis is None:
+        if position == 0.0 or self.axis is None or self.motion is None:
             return self.origin
-        if self.kind == "prismatic":
-            return self.origin @ Pose(np.eye(3), position * self.axis)
-        return self.origin @ Pose(rotation_about(self.axis, position), np.zeros(3))
+        return moved_by(self.origin, self.motion, self.axis, position)
+
+
+def moved_by(pose: Pose, kind: JointKind, axis: Array, position: float) -> Pose:
+    """Return the pose of a joint's frame after its motions to a position in rad or m, from that at position zero."""
+    for motion in kind.motions:
+        way = position * motion.factor
+        step = Pose(rotation_about(axis, way), np.zeros(3)) if motion.turns else Pose(np.eye(3), way * axis)
+        pose = pose @ step
+    return pose
 
 
 @dataclass(frozen=True)

@@ -13,9 +13,10 @@ from xml.etree import ElementTree
 
 from bddtorque.base.errors import BddTorqueError, nearest, not_among, one_line, unknown
 from bddtorque.base.plain import decimal, describe, name_of
+from bddtorque.robots.joint_kinds import kinds_called
 
-JOINT_TYPES = ("revolute", "continuous", "prismatic", "fixed", "floating", "planar")
-MOST_ELEMENTS = 2000
+JOINT_TYPES = (*kinds_called("urdf"), "fixed", "floating", "planar")
+MAX_ELEMENTS = 2000
 """Links and joints of a file together; a humanoid with two hands has about 200."""
 _DEEPEST = 100
 _LONGEST_TAG = 1000
@@ -65,8 +66,8 @@ def checked_xml(data: bytes, where: str) -> ElementTree.Element:
         if (element.tag, name) in names:
             raise BddTorqueError(f"{where}: {element.tag} '{name}' occurs twice; names must differ")
         names.add((element.tag, name))
-        if len(names) > MOST_ELEMENTS:
-            raise BddTorqueError(f"{where}: there must be at most {MOST_ELEMENTS:,} links and joints, got more")
+        if len(names) > MAX_ELEMENTS:
+            raise BddTorqueError(f"{where}: there must be at most {MAX_ELEMENTS:,} links and joints, got more")
         _check(element, f"{where}, {element.tag} '{name}'")
         kept.append(element)
     return kept

@@ -1,4 +1,4 @@
-"""What to compile: ranges, word lengths, accuracy and budgets; where a name or path leads."""
+"""Specifications: the robot, ranges, word lengths, accuracy and budgets; where a name or path leads."""
 
 from __future__ import annotations
 

@@ -2,7 +2,7 @@
 
 AVR cycles are simavr's, which executes every instruction with the cycles of the data sheet. The others run in unicorn,
 which knows no time: their instructions are exact, and cycles follow from them by the model named here
-(`bench.cycle_models`). Flash and RAM are those of a common large part with that core.
+(`bench.emulators`). Flash and RAM are those of a common large part with that core.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ class Chip:
     tools: str = ""
     flags: tuple[str, ...] = ()  # of the compiler
     packages: str = ""  # Debian packages that bring its compiler and its C library
-    # of its cycles: "avr", or a model of `bench.cycle_models`; else "area", where every bit costs, or
+    # of its cycles: "avr", or a model of `bench.emulators`; else "area", where every bit costs, or
     # "uniform", where all words have one length
     model: str = ""
     part: str = ""  # what simavr calls it
@@ -87,5 +87,5 @@ def _chip(name: str, fields: dict[str, Any]) -> Chip:
 def chip_named(name: str) -> Chip:
     """Return a chip, or refuse an unknown name."""
     if name not in chips():
-        raise BddTorqueError(not_among("chip", name, tuple(chips())))
+        raise BddTorqueError(not_among("chip", name, tuple(chips())), option="chip")
     return chips()[name]

@@ -7,8 +7,9 @@ from typing import Any, Literal
 
 import numpy.typing as npt
 
+from bddtorque.dynamics.run_time.payload_input import PayloadBox
 from bddtorque.robots.tree_robot import TreeOptions
-from bddtorque.spec.records import Gains, InputBits, Payload, PayloadBox
+from bddtorque.spec.records import Gains, InputBits, Payload
 
 BitsOption = int | Sequence[int] | npt.NDArray[Any] | None
 End = float | str
@@ -31,7 +32,7 @@ class CompileOptions(TreeOptions, total=False):
     quantity
         What to compile of the robot.
     gains
-        For the quantity ``"law"``: kp and kv.
+        For the quantity ``"computed_torque"``: kp and kv.
     bits
         Word length of the torques, for all joints or one per joint.
     input_bits
@@ -66,7 +67,7 @@ class CompileOptions(TreeOptions, total=False):
 
     robot: str | None
     payload: Payload | PayloadBox | float | Sequence[float] | Mapping[str, Any] | npt.NDArray[Any] | None
-    quantity: Literal["torque", "gravity", "bias", "mass_matrix", "kinematics", "jacobian", "law"] | None
+    quantity: str | None
     gains: Gains | Mapping[str, Any] | None
     bits: BitsOption
     input_bits: BitsOption | InputBits | Mapping[str, Any]

@@ -11,9 +11,9 @@ import numpy.typing as npt
 
 from bddtorque.base.errors import BddTorqueError
 from bddtorque.base.plain import real
-from bddtorque.spec.field_values import Reader, as_not_negative
-from bddtorque.spec.record import Record
-from bddtorque.words import Format
+from bddtorque.base.record import Reader, Record
+from bddtorque.spec.field_values import as_not_negative
+from bddtorque.words.formats import Format
 
 TURN = 2 * math.pi
 
@@ -43,32 +43,32 @@ class Drive(Record):
     # kg·m² of the rotor, at the motor; gear² times that takes the place of the robot's own at the joint
     rotor_inertia: Annotated[float | None, as_not_negative] = None
 
-    def reflected_inertia(self, revolute: bool) -> float | None:
+    def reflected_inertia(self, turns: bool) -> float | None:
         """Return the inertia of the rotor at the joint, kg·m² or kg."""
         if self.rotor_inertia is None:
             return None
-        return self.rotor_inertia * (self.gear if revolute else TURN * self.gear) ** 2
+        return self.rotor_inertia * (self.gear if turns else TURN * self.gear) ** 2
 
-    def counts(self, revolute: bool) -> float | None:
+    def counts(self, turns: bool) -> float | None:
         """Return encoder counts per rad of the joint, or per m."""
-        return None if self.encoder is None else self.encoder * self.gear / (TURN if revolute else 1.0)
+        return None if self.encoder is None else self.encoder * self.gear / (TURN if turns else 1.0)
 
-    def effort(self, revolute: bool) -> tuple[str, float] | None:
+    def effort(self, turns: bool) -> tuple[str, float] | None:
         """Return the unit of the motor's effort, ``"mA"`` or ``"count"``, and how many of it are 1 N·m or N."""
         if self.torque_constant is None:
             return None
-        amperes = 1 / (self.torque_constant * (self.gear if revolute else TURN * self.gear))
+        amperes = 1 / (self.torque_constant * (self.gear if turns else TURN * self.gear))
         return ("mA", 1000 * amperes) if self.current is None else ("count", amperes / self.current)
 
-    def range(self, quantity: str, bits: int, revolute: bool, where: str) -> tuple[float, float]:
+    def range(self, quantity: str, bits: int, turns: bool, where: str) -> tuple[float, float]:
         """Return the range of words that are counts of the drive: of the encoder per second, or of the driver."""
         if quantity == "velocity":
-            counts = self.counts(revolute)
+            counts = self.counts(turns)
             if counts is None:
                 raise BddTorqueError(f"{where}: velocity = 'drive' needs the encoder of its drive, in counts per turn")
             unit = self.velocity / counts
         else:
-            effort = self.effort(revolute)
+            effort = self.effort(turns)
             if effort is None:
                 raise BddTorqueError(f"{where}: torque = 'drive' needs the torque_constant of its drive, in N·m/A")
             unit = 1 / effort[1]
@@ -78,11 +78,11 @@ class Drive(Record):
 
 @dataclass(frozen=True)
 class DriveWords:
-    """How words of one joint follow from counts of its drive, and currents from words."""
+    """Words of one joint from counts of its drive, and currents from words."""
 
     joint: str  # its name
     drive: Drive  # what is known of the drive
-    revolute: bool  # whether the joint turns
+    turns: bool  # whether its position is an angle
     formats: dict[str, Format]  # of its words, by array: "q", "qd", "tau"; those that the model has
 
     def position_words(self, counts: npt.ArrayLike) -> npt.NDArray[np.int64]:
@@ -100,13 +100,13 @@ class DriveWords:
 
     def efforts(self, words: npt.ArrayLike) -> npt.NDArray[np.float64]:
         """Return torque words in the unit of the motor's effort: mA, or counts of the driver."""
-        effort, word = self.drive.effort(self.revolute), self._format("tau")
+        effort, word = self.drive.effort(self.turns), self._format("tau")
         if effort is None:
             raise BddTorqueError(f"joint '{self.joint}': its drive has no torque_constant")
         return np.asarray(word.sign * word.dequantise(words) * effort[1], dtype=np.float64)
 
     def _counts(self) -> float:
-        counts = self.drive.counts(self.revolute)
+        counts = self.drive.counts(self.turns)
         if counts is None:
             raise BddTorqueError(f"joint '{self.joint}': its drive has no encoder")
         return counts
@@ -118,7 +118,7 @@ class DriveWords:
 
     def to_plain(self) -> dict[str, Any]:
         """Return what one unit of each word is in counts, mA or counts of the driver."""
-        counts, effort = self.drive.counts(self.revolute), self.drive.effort(self.revolute)
+        counts, effort = self.drive.counts(self.turns), self.drive.effort(self.turns)
         plain: dict[str, Any] = {"joint": self.joint}
         for array, unit in (("q", "count"), ("qd", "count/s")):
             if counts is not None and array in self.formats:

@@ -1,15 +1,20 @@
-"""The values of a specification: each is read from what people write by a function of it and its name, or refused."""
+"""The values of a specification: each is read from what people write by a function of it and its name, or refused.
+
+Ranges are written the same in TOML, in Python and on the command line. A number is plus or minus it, a pair [low, high]
+is one range; either stands for one joint, or for all of them. Ranges of several joints are named,
+{shoulder = 100, elbow = [-5, 20]}, or listed from base to tip, [[-100, 100], [-5, 20]]. Two numbers are always low and
+high.
+"""
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable, Collection, Mapping
-from typing import Any
+from typing import Any, TypeGuard
 
 from bddtorque.base.errors import BddTorqueError, not_among
-from bddtorque.base.measures import measure
+from bddtorque.base.measures import Range, as_range, check_unit, measure, parse_size
 from bddtorque.base.plain import Vector, argument_texts, choice, describe, is_list, of_type, real, unwrap, vector, whole
-from bddtorque.base.sizes import parse_size
+from bddtorque.base.record import Reader
 from bddtorque.spec.chips import chips
 
 Bits = int | tuple[int, ...]
@@ -17,10 +22,20 @@ Lock = str | tuple[tuple[str, float], ...]
 """``"others"``, or joints by name with their positions, sorted."""
 XacroArgs = tuple[tuple[str, str], ...]
 """Arguments of a xacro file by name, sorted."""
-Reader = Callable[[Any, str], Any]
-"""Takes a value and what messages call it, and returns the value that is kept."""
+JointRange = Range | str
+"""Range of one joint: low and high, or a word of `TORQUE_WORDS`."""
+NamedRanges = tuple[tuple[str, JointRange], ...]
+"""By the name of a joint, sorted."""
+ManyRanges = JointRange | tuple[JointRange, ...] | NamedRanges
+"""One for all joints, one per joint from base to tip, or some by name."""
 
-TARGETS, FORMER_TARGET = ("tables", "integer", "float"), "host"
+RANGED = ("position", "velocity", "acceleration", "torque")
+"""The quantities that have a range."""
+DRIVE = "drive"
+"""Words are counts of the joint's drive: of a torque or a velocity."""
+TORQUE_WORDS = ("auto", "limits", DRIVE)
+"""Torques that the robot can need over its motion, the effort limits of the robot, and counts of the drive."""
+TARGETS = ("tables", "integer", "float")
 SMALLEST_BITS, LARGEST_BITS = 2, 24
 LARGEST_SNAP = 1e-3
 SMALLEST_MEMORY, SMALLEST_FLASH = 2**20, 2**8
@@ -73,24 +88,29 @@ def as_text(what: str) -> Reader:
     return read
 
 
-def as_choice(*known: str) -> Reader:
+class ChoiceReader:
+    """The reader of one of some words, which commands list and complete."""
+
+    def __init__(self, find_known: Callable[[], Collection[str]]) -> None:
+        self.find_known = find_known
+
+    @property
+    def known(self) -> tuple[str, ...]:
+        """The words."""
+        return tuple(self.find_known())
+
+    def __call__(self, given: object, name: str) -> str:
+        """Return one of the words, or refuse what is given."""
+        return choice(given, self.known, name)
+
+
+def as_choice(*known: str) -> ChoiceReader:
     """Return the reader of one of some words."""
-    return lambda given, name: choice(given, known, name)
+    return ChoiceReader(lambda: known)
 
 
-def as_target(given: object, name: str) -> str:
-    """Return what to compile for; the name ``"host"`` of earlier releases is taken for what replaces it."""
-    if given == FORMER_TARGET:
-        logging.getLogger("bddtorque").warning(
-            "target 'host' is now 'float'; it compiles that, and the next release refuses the old name"
-        )
-        return "float"
-    return choice(given, TARGETS, name)
-
-
-def as_chip(given: object, name: str) -> str:
-    """Return the name of a processor that costs are known of."""
-    return choice(given, tuple(chips()), name)
+as_target = as_choice(*TARGETS)
+as_chip = ChoiceReader(chips)  # processors that costs are known of
 
 
 def as_whole(low: int, high: int, why: str = "") -> Reader:
@@ -166,3 +186,76 @@ def as_inertia(given: object, name: str) -> tuple[Vector, Vector, Vector]:
         return x, y, z
     a, b, c = vector(given, name, what)
     return (a, 0.0, 0.0), (0.0, b, 0.0), (0.0, 0.0, c)
+
+
+def as_joint_range(quantity: str) -> Reader:
+    """Return the reader of the range of one joint."""
+
+    def read(given: object, name: str) -> JointRange:
+        if given == DRIVE and quantity in ("velocity", "torque"):
+            return DRIVE
+        if quantity == "torque" and isinstance(given, str) and given.isalpha():
+            if given not in TORQUE_WORDS:
+                raise BddTorqueError(not_among(name, given, TORQUE_WORDS, "a range"))
+            return given
+        return as_range(given, name, quantity)
+
+    return read
+
+
+def as_ranges(quantity: str) -> Reader:
+    """Return the reader of one range for all joints, of one per joint, or of some by name."""
+    read_one = as_joint_range(quantity)
+
+    def read(given: object, name: str) -> ManyRanges:
+        given = unwrap(given)
+        if is_named(given):
+            given = dict(given)
+        if isinstance(given, Mapping):
+            if not given or not all(isinstance(joint, str) for joint in given):
+                raise BddTorqueError(f"{name} must name its joints, as in {{shoulder = 1.5}}, got {describe(given)}")
+            return tuple((joint, read_one(given[joint], f"{name} of joint '{joint:.60}'")) for joint in sorted(given))
+        if not is_list(given) or (len(given) == 2 and not any(is_list(end) or end in TORQUE_WORDS for end in given)):
+            try:
+                return read_one(given, name)  # type: ignore[no-any-return]
+            except BddTorqueError as problem:
+                raise BddTorqueError(f"{problem}{_as_listed(given)}") from None
+        if not given:
+            raise BddTorqueError(f"{name} must have one entry per joint, got []")
+        return tuple(read_one(each, f"{name} of joint {i} (one entry per joint)") for i, each in enumerate(given, 1))
+
+    return read
+
+
+def _as_listed(given: object) -> str:
+    """Return how to write two numbers if they were meant for two joints; nothing where they cannot be."""
+    if is_list(given) and all(isinstance(end, int | float) and end > 0 for end in given):
+        return f"; for ±{given[0]:g} and ±{given[1]:g} write {_both(given)}, or name the joints"
+    return ""
+
+
+def _both(ends: object) -> str:
+    return f"[{', '.join(f'[{-end:g}, {end:g}]' for end in ends)}]"  # type: ignore[attr-defined]
+
+
+def is_named(given: object) -> TypeGuard[NamedRanges]:
+    """Say whether ranges are those of joints by name."""
+    return is_list(given) and bool(given) and all(is_list(each) and each and isinstance(each[0], str) for each in given)
+
+
+def check_clear(given: Range, joints: int, quantity: str, at: str) -> None:
+    """Refuse two numbers for a robot of two joints that could as well be a number for each; `at` ends the message."""
+    low, high = given
+    if joints == 2 and low > 0:
+        raise BddTorqueError(
+            f"{quantity} = [{low:g}, {high:g}] could mean {low:g} to {high:g} for both joints, or ±{low:g} and "
+            f"±{high:g}: write [[{low:g}, {high:g}], [{low:g}, {high:g}]] or {_both(given)}, or name the joints{at}",
+            option="" if at else quantity,
+        )
+
+
+def range_in_si(given: Range, quantity: str, joint: str, turns: bool, at: str) -> Range:
+    """Return a range as plain numbers; refuse a unit of the other kind of joint."""
+    for end in given:
+        check_unit(end, quantity, joint, turns, at)
+    return float(given[0]), float(given[1])

@@ -7,23 +7,29 @@ from dataclasses import dataclass, replace
 from typing import Annotated, Any
 
 from bddtorque.base.errors import BddTorqueError
-from bddtorque.base.plain import Vector, describe, is_list, real, unwrap
-from bddtorque.laws.friction import Friction
-from bddtorque.laws.joint_friction import JointFriction, SampledFriction, friction_to_plain, spec_friction
+from bddtorque.base.measures import Range
+from bddtorque.base.plain import Vector, describe, is_list, real, unwrap, vector
+from bddtorque.base.record import Record, ShellOption, as_record
+from bddtorque.dynamics.run_time import RUN_TIME
 from bddtorque.spec.drives import Drive
 from bddtorque.spec.field_values import (
     Bits,
+    JointRange,
+    ManyRanges,
     as_bits,
     as_gain,
     as_inertia,
-    as_not_negative,
+    as_joint_range,
     as_position,
+    as_ranges,
     as_sign,
     as_text,
     as_vector,
+    is_named,
 )
-from bddtorque.spec.range_values import JointRange, ManyRanges, Range, as_joint_range, as_range, as_ranges, is_named
-from bddtorque.spec.record import Record, as_record
+from bddtorque.spec.shell_text import parse_ranges
+from bddtorque.words.friction import Friction
+from bddtorque.words.joint_friction import JointFriction, SampledFriction, friction_to_plain, spec_friction
 
 
 def _as_friction(given: Any, name: str) -> JointFriction | SampledFriction:
@@ -39,7 +45,7 @@ def _as_mass(given: object, name: str) -> float:
 
 @dataclass(frozen=True)
 class JointSpec(Record):
-    """What a specification says about one joint.
+    """Settings of one joint in a specification.
 
     Attributes
     ----------
@@ -74,6 +80,10 @@ class JointSpec(Record):
         return super().to_plain() | friction
 
 
+def _range_option(quantity: str, about: str, flag: str) -> ShellOption:
+    return ShellOption(about, "RANGE", parse_ranges(quantity), flags=(flag,))
+
+
 @dataclass(frozen=True)
 class Ranges(Record):
     """Ranges for joints that have none of their own: one (low, high) for all, one per joint, or some by name.
@@ -81,10 +91,26 @@ class Ranges(Record):
     None means the robot's limits; for the torque it means ``"auto"``, what the robot can need.
     """
 
-    position: Annotated[ManyRanges | None, as_ranges("position")] = None
-    velocity: Annotated[ManyRanges | None, as_ranges("velocity")] = None
-    acceleration: Annotated[ManyRanges | None, as_ranges("acceleration")] = None
-    torque: Annotated[ManyRanges | None, as_ranges("torque")] = None
+    position: Annotated[
+        ManyRanges | None, as_ranges("position"), _range_option("position", "Position range (rad, m).", "--q-max")
+    ] = None
+    velocity: Annotated[
+        ManyRanges | None, as_ranges("velocity"), _range_option("velocity", "Velocity range (rad/s, m/s).", "--qd-max")
+    ] = None
+    acceleration: Annotated[
+        ManyRanges | None,
+        as_ranges("acceleration"),
+        _range_option("acceleration", "Acceleration range (rad/s², m/s²).", "--qdd-max"),
+    ] = None
+    torque: Annotated[
+        ManyRanges | None,
+        as_ranges("torque"),
+        _range_option(
+            "torque",
+            "Torque range (N·m, N): auto (what the robot can need), limits (its effort limits), or RANGE.",
+            "--tau-max",
+        ),
+    ] = None
 
     def to_plain(self) -> dict[str, Any]:
         """Return plain data, ranges by name as tables."""
@@ -119,60 +145,6 @@ class Payload(Record):
     inertia: Annotated[tuple[Vector, Vector, Vector] | None, as_inertia] = None
 
 
-def _as_mass_range(given: object, name: str) -> Range:
-    low, high = as_range(given, name) if is_list(unwrap(given)) else (0.0, _as_mass(given, name))
-    if low < 0:
-        raise BddTorqueError(f"{name} must not be below 0 kg, got {low:g}")
-    return low, high
-
-
-def _as_coordinate(given: object, name: str) -> Range:
-    """Return the range of a coordinate, or a number that it always is as both ends."""
-    given = unwrap(given)
-    if not is_list(given) or (len(given) == 2 and given[0] == given[1]):
-        number = real(given[0] if is_list(given) else given, name)
-        return number, number
-    return as_range(given, name)
-
-
-def _as_box(given: object, name: str) -> tuple[Range, Range, Range]:
-    given = unwrap(given)
-    if not is_list(given) or len(given) != 3:
-        what = "3 ranges in m, of x, y and z in the tip frame, such as [[-0.1, 0.1], [-0.1, 0.1], [0, 0.2]]"
-        raise BddTorqueError(f"{name} must be {what}, got {describe(given)}")
-    x, y, z = (_as_coordinate(each, name) for each in given)
-    return x, y, z
-
-
-def _as_runtime(given: object, name: str) -> bool:
-    if given is not True:
-        raise BddTorqueError(f"{name} must be true or left out, got {describe(given)}")
-    return True
-
-
-@dataclass(frozen=True)
-class PayloadBox(Record):
-    """A set of payloads, one of which is given at run time as input words, in the axes of the tip frame.
-
-    Attributes
-    ----------
-    mass
-        Range of the mass, kg.
-    centre_of_mass
-        Ranges of x, y and z, m.
-    inertia
-        The largest moment about the origin of the tip frame, kg·m²; None: that of the largest mass at the farthest
-        corner.
-    runtime
-        Always True.
-    """
-
-    mass: Annotated[Range, _as_mass_range] = (0.0, 0.0)
-    centre_of_mass: Annotated[tuple[Range, Range, Range], _as_box] = ((0.0, 0.0),) * 3
-    inertia: Annotated[float | None, as_not_negative] = None
-    runtime: Annotated[bool, _as_runtime] = True
-
-
 @dataclass(frozen=True)
 class Gains(Record):
     """The gains of the computed-torque law: q̈ = q̈_desired + kv (q̇_desired − q̇) + kp (q_desired − q).
@@ -189,16 +161,27 @@ class Gains(Record):
     kv: Annotated[float | tuple[float, ...], as_gain] = 0.0
 
 
-def as_payload(given: object, name: str) -> Payload | PayloadBox:
+def is_run_time(given: object) -> bool:
+    """Tell if a value asks for input words: the text ``"runtime"``, or a table or record with ``runtime``."""
+    asked = given.get("runtime") if isinstance(given, Mapping) else getattr(given, "runtime", None)
+    return given == "runtime" or asked is not None
+
+
+def as_gravity(given: object, name: str) -> Any:
+    """Return free fall from x, y and z, or what is given at run time."""
+    given = unwrap(given)
+    if is_run_time(given):
+        return RUN_TIME["gravity"].read({"runtime": True} if isinstance(given, str) else given, name)
+    return vector(given, name, "x, y and z in m/s², in base axes, or 'runtime'")
+
+
+def as_payload(given: object, name: str) -> Any:
     """Return a payload from a mass, a mass with the centre's x, y and z, or a table; of a box, with ``runtime``."""
     given = unwrap(given)
     if isinstance(given, Mapping) and "com" in given and "centre_of_mass" not in given:
         given = {"centre_of_mass" if key == "com" else key: value for key, value in given.items()}
-    if isinstance(given, PayloadBox) or (isinstance(given, Mapping) and "runtime" in given):
-        box: PayloadBox = as_record(PayloadBox)(given, name)
-        if box.mass[1] <= 0:
-            raise BddTorqueError(f"{name}, mass must be a range in kg such as [0, 5], got {box.mass[1]:g}")
-        return box
+    if is_run_time(given):
+        return RUN_TIME["payload"].read(given, name)
     if is_list(given) and len(given) == 4:
         given = {"mass": given[0], "centre_of_mass": list(given[1:])}
     elif isinstance(given, int | float):

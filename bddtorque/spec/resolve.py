@@ -3,46 +3,33 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from bddtorque.base.errors import BddTorqueError, refusals_in, unknown
-from bddtorque.base.measures import check_unit
-from bddtorque.laws.joint_friction import SampledFriction
-from bddtorque.spec.field_values import Bits
-from bddtorque.spec.quantities import DESIRED, MOTION
-from bddtorque.spec.range_values import DRIVE, RANGED, JointRange, Range, check_clear, is_named, range_in_si
+from bddtorque.base.measures import Range, check_unit
+from bddtorque.dynamics.quantity import DESIRED, MOTION, derived_words
+from bddtorque.robots.limits import ACCELERATION_PER_VELOCITY
+from bddtorque.spec.field_values import DRIVE, RANGED, Bits, JointRange, check_clear, is_named, range_in_si
 from bddtorque.spec.records import InputBits, JointSpec, Ranges
-from bddtorque.words import Format, Formats, JointFormats
-from bddtorque.words.joints import QUANTITIES
+from bddtorque.words.formats import Format
+from bddtorque.words.interface import Interface, WordArray, word_vector
+from bddtorque.words.joint_friction import SampledFriction
 
 if TYPE_CHECKING:
     from bddtorque.robots.parts import Joint
     from bddtorque.robots.robot import Robot
     from bddtorque.spec.spec import Spec
 
-ACCELERATION_PER_VELOCITY = 4.0
-"""1/s. Where neither robot nor spec knows an acceleration, a joint may reach full speed in a quarter of a second."""
 ANY_CHIP = "generic32"
-"""What machine integers are planned for unless a chip is named."""
-
-PLACEHOLDERS = {"velocity": (60.0, 10.0), "acceleration": (1e4, 1e3)}
-"""From so much on, of a revolute and of a prismatic joint, a limit in a robot's file is taken for a placeholder: no
-drive of an arm turns its joint ten times a second."""
-
-UNITS = {
-    "position": ("rad", "m"),
-    "velocity": ("rad/s", "m/s"),
-    "acceleration": ("rad/s²", "m/s²"),
-    "torque": ("N·m", "N"),
-}
-"""Units of a revolute and of a prismatic joint."""
+"""The chip that machine integers are planned for unless one is named."""
 
 
 def resolve(spec: Spec, robot: Robot) -> Spec:
     """Return the spec with nothing left open.
 
-    Torques that are ``"auto"`` take more than a robot's limits to know: `compiler.torque_ranges` finds them first.
+    Torques that are ``"auto"`` take more than a robot's limits to know: `compiler.robot_draft` finds them first.
     """
     said = stated_joints(spec, robot)
     for joint in said:
@@ -53,10 +40,10 @@ def resolve(spec: Spec, robot: Robot) -> Spec:
             )
     bits: Bits = torque_bits(spec, robot)
     inputs = {
-        quantity: (_input_bits(spec, quantity, robot) or bits) if quantity in spec.ranges_needed else None
+        quantity: (_input_bits(spec, quantity, robot) or bits) if quantity in spec.record.ranges else None
         for quantity in RANGED[:3]
     }
-    if "torque" not in spec.ranges_needed:
+    if "torque" not in spec.record.ranges:
         bits = _one_length(spec)
     chip = spec.chip or (ANY_CHIP if spec.target == "integer" else None)
     return replace(spec, bits=bits, input_bits=InputBits(**inputs), ranges=Ranges(), joints=said, chip=chip)
@@ -66,9 +53,7 @@ def _one_length(spec: Spec) -> int:
     """Return the word length of outputs that are not those of joints."""
     lengths = {spec.bits} if isinstance(spec.bits, int) else set(spec.bits)
     if len(lengths) > 1:
-        raise BddTorqueError(
-            f"bits must be one number for quantity '{spec.quantity}', got {list(lengths)}{spec.at('bits')}"
-        )
+        raise spec.refusal(f"bits must be one number for quantity '{spec.quantity}', got {list(lengths)}", "bits")
     return lengths.pop()
 
 
@@ -81,13 +66,15 @@ def stated_joints(spec: Spec, robot: Robot) -> tuple[JointSpec, ...]:
     """Return what spec and robot say of each joint, in plain numbers; refuse where nobody says how it moves.
 
     A joint's own range comes first, then the spec's range for all joints, then the robot's limits; the torque is
-    ``"auto"`` where nobody says. Positions of revolute joints may stay open: their words cover a whole turn in any
+    ``"auto"`` where nobody says. Positions that are angles may mostly stay open: their words cover a whole turn in any
     case, and a range only says which values are counted as out of range.
     """
     said = joints_said(spec, robot)
     for index, joint in enumerate(robot.joints):
-        for quantity in spec.ranges_needed:
-            if getattr(said[index], quantity) is None and not (joint.revolute and quantity == "position"):
+        for quantity in spec.record.ranges:
+            if getattr(said[index], quantity) is None and not (
+                quantity == "position" and joint.kind.turns and not joint.kind.one_turn
+            ):
                 raise BddTorqueError(_missing(spec, joint, quantity))
     return said
 
@@ -96,15 +83,15 @@ def joints_said(spec: Spec, robot: Robot) -> tuple[JointSpec, ...]:
     """Return for each joint of the robot what spec and robot together say of it; what nobody says stays None."""
     joints = []
     for index, (joint, own) in enumerate(zip(robot.joints, matched(spec, robot), strict=True)):
-        check_unit(own.offset, "offset", joint.name, joint.revolute, spec.at("joint"))
+        check_unit(own.offset, "offset", joint.name, joint.kind.turns, spec.at("joint"))
         ranges: dict[str, JointRange | None] = {}
         for quantity in RANGED:
             said: JointRange | None = getattr(own, quantity) or _range_for_all(spec, quantity, index, robot)
-            if quantity not in spec.ranges_needed:
+            if quantity not in spec.record.ranges:
                 said = None
             elif isinstance(said, tuple):
                 at = "" if quantity in spec.overridden else f" ({spec.where})"
-                said = range_in_si(said, quantity, joint.name, joint.revolute, at)
+                said = range_in_si(said, quantity, joint.name, joint.kind.turns, at)
             elif said == DRIVE:
                 said = _drive_range(own, spec, robot, index, quantity)
             elif quantity == "torque" and said != "limits":
@@ -129,14 +116,14 @@ def _drive_range(own: JointSpec, spec: Spec, robot: Robot, index: int, quantity:
     bits = torque_bits(spec, robot)
     if quantity == "velocity":
         bits = _input_bits(spec, quantity, robot) or bits
-    return own.drive.range(quantity, bits[index], joint.revolute, where)
+    return own.drive.range(quantity, bits[index], joint.kind.turns, where)
 
 
 def _with_merged(said: JointSpec, spec: Spec, robot: Robot, index: int) -> JointSpec:
     """Return what is said of a joint with samples of friction that waited for the words of its velocity merged."""
     if not isinstance(said.friction, SampledFriction):
         return said
-    if "velocity" not in spec.ranges_needed:
+    if "velocity" not in spec.record.ranges:
         return replace(said, friction=said.friction.merged())
     joint = robot.joints[index]
     if said.velocity is None:
@@ -156,11 +143,11 @@ def assume_missing(spec: Spec, robot: Robot) -> tuple[Spec, tuple[str, ...]]:
     joints, assumed = [], dict[str, list[str]]()
     for joint, said in zip(robot.joints, joints_said(spec, robot), strict=True):
         filled = said
-        needed = "acceleration" in spec.ranges_needed
+        needed = "acceleration" in spec.record.ranges
         if needed and said.acceleration is None and said.velocity is not None:
             largest = ACCELERATION_PER_VELOCITY * max(map(abs, said.velocity))
             filled = replace(said, acceleration=(-largest, largest))
-            assumed.setdefault(f"±{largest:g} {UNITS['acceleration'][not joint.revolute]}", []).append(joint.name)
+            assumed.setdefault(f"±{largest:g} {joint.kind.units['acceleration']}", []).append(joint.name)
         joints.append(filled)
     notes = tuple(_assumption(value, names) for value, names in assumed.items())
     return (replace(spec, joints=tuple(joints), ranges=Ranges()) if notes else spec), notes
@@ -170,13 +157,13 @@ def placeholder_notes(spec: Spec, robot: Robot) -> tuple[str, ...]:
     """Return a line for every limit of the robot that is used as a range of motion and looks like a placeholder."""
     suspected = dict[tuple[str, str], list[str]]()
     for index, (joint, own) in enumerate(zip(robot.joints, matched(spec, robot), strict=True)):
-        for quantity, least in PLACEHOLDERS.items():
-            if quantity not in spec.ranges_needed:
+        for quantity, least in joint.kind.placeholders.items():
+            if quantity not in spec.record.ranges:
                 continue
             limit: float = getattr(joint, quantity)
             said = getattr(own, quantity) or _range_for_all(spec, quantity, index, robot)
-            if said is None and least[not joint.revolute] <= limit < math.inf:
-                shown = f"{limit:g} {UNITS[quantity][not joint.revolute]}"
+            if said is None and least <= limit < math.inf:
+                shown = f"{limit:g} {joint.kind.units[quantity]}"
                 suspected.setdefault((quantity, shown), []).append(joint.name)
     return tuple(
         f"{_joints(names)}: the {quantity} limit of {shown} looks like a placeholder, and words range over all of "
@@ -198,42 +185,56 @@ def _assumption(value: str, names: list[str]) -> str:
     )
 
 
-def formats_of(spec: Spec, robot: Robot) -> Formats:
-    """Return the words of every input and torque of the robot."""
-    if not spec.is_torque:
-        what = f"quantity '{spec.quantity}'" if spec.quantity != "torque" else "a payload at run time"
-        raise BddTorqueError(f"the torques of q, qd and qdd are needed here, and the spec asks for {what}")
-    resolved = resolve(spec, robot)
-    inputs = resolved.input_bits
-    if not isinstance(inputs, InputBits):
-        raise TypeError("a resolved spec has the bits of every input")
-    words = []
-    for quantity, name in zip(RANGED, QUANTITIES.values(), strict=True):
-        bits: Any = resolved.bits if quantity == "torque" else getattr(inputs, quantity)
-        joints = zip(bits, robot.joints, resolved.joints, strict=True)
-        words.append(JointFormats(name, tuple(_format(quantity, *each) for each in joints)))
-    return Formats(robot.joint_names, *words)
+def input_arrays(spec: Spec, robot: Robot) -> tuple[WordArray, ...]:
+    """Return the arrays that go into the quantity of a resolved spec: motion, then what is given at run time."""
+    record = spec.record
+    motion = (motion_array(spec, robot, name) for name in record.inputs)
+    return (*motion, *(each.array(spec, robot, record.at_rest) for each in spec.run_time))
 
 
-def motion_formats(spec: Spec, robot: Robot, array: str) -> JointFormats:
-    """Return the words of an array of a resolved spec's quantity, such as ``"qd"``, ``"q_desired"`` or ``"tau"``."""
+def output_arrays(spec: Spec, robot: Robot, ends: Sequence[Range] = ()) -> tuple[WordArray, ...]:
+    """Return the arrays that come out; `ends` are those of words that are not torques of joints, in order."""
+    arrays, left = [], iter(ends)
+    for output in spec.record.outputs:
+        if output.per_joint:
+            arrays.append(motion_array(spec, robot, output.name))
+            continue
+        if not isinstance(spec.bits, int):
+            raise TypeError("a resolved spec has one word length here")
+        labels = tuple(output.labels(robot))
+        words = [
+            Format("range", spec.bits, *own, name=label, unit=unit, signed=output.signed or own[0] < 0)
+            for label, unit, own in zip(labels, output.units(robot), left, strict=False)
+        ]
+        arrays.append(WordArray(output.name, output.shape(robot), labels, tuple(words)))
+    return tuple(arrays)
+
+
+def motion_array(spec: Spec, robot: Robot, array: str) -> WordArray:
+    """Return an array with one word per joint of a resolved spec, such as ``"qd"``, ``"q_desired"`` or ``"tau"``."""
     kind = array.partition("_")[0]
     quantity = "torque" if kind == "tau" else MOTION[kind]
     bits: Any = spec.bits if quantity == "torque" else getattr(spec.input_bits, quantity)
     words = [_format(quantity, *each) for each in zip(bits, robot.joints, spec.joints, strict=True)]
     if array in DESIRED:
         words = [replace(word, name=f"desired {word.name}") for word in words]
-    return JointFormats(array, tuple(words), robot.joint_names)
+    return word_vector(array, robot.joint_names, words)
+
+
+def interface_of(spec: Spec, robot: Robot, ends: Sequence[Range] = ()) -> Interface:
+    """Return the words of a resolved spec's quantity; `ends` as `output_arrays` takes them."""
+    inputs = input_arrays(spec, robot)
+    return Interface(inputs, output_arrays(spec, robot, ends), derived_words(spec.record, robot, inputs))
 
 
 def _format(quantity: str, bits: int, joint: Joint, said: JointSpec) -> Format:
     offset = said.offset if quantity == "position" else 0.0
-    kind = "angle" if joint.revolute and quantity == "position" else "range"
+    kind = joint.kind.word if quantity == "position" else "range"
     low, high = getattr(said, quantity) or (-math.inf, math.inf)
     # the spec speaks of the joint, the format of the encoder: raw = sign · (joint - offset)
     raw = sorted((said.sign * (low - offset), said.sign * (high - offset)))
-    name, unit = f"{quantity} of joint '{joint.name}'", UNITS[quantity][not joint.revolute]
-    return Format(kind, bits, raw[0], raw[1], said.sign, offset, name, unit)  # type: ignore[arg-type]
+    name, unit = f"{quantity} of joint '{joint.name}'", joint.kind.units[quantity]
+    return Format(kind, bits, raw[0], raw[1], said.sign, offset, name, unit)
 
 
 def matched(spec: Spec, robot: Robot) -> list[JointSpec]:
@@ -273,7 +274,8 @@ def _range_for_all(spec: Spec, quantity: str, index: int, robot: Robot) -> Joint
     if len(given) != len(robot.joints):
         raise BddTorqueError(
             f"{quantity} must be one range for all joints, or one per joint ({len(robot.joints)} in robot "
-            f"'{robot.name}'), got {len(given)}{at}"
+            f"'{robot.name}'), got {len(given)}{at}",
+            option="" if at else quantity,
         )
     return given[index]  # type: ignore[no-any-return]
 
@@ -288,8 +290,8 @@ def _robot_range(joint: Joint, quantity: str) -> Range | None:
 
 
 def _missing(spec: Spec, joint: Joint, quantity: str) -> str:
-    unit = UNITS[quantity][not joint.revolute]
-    kind = "" if joint.revolute else "prismatic "
+    unit = joint.kind.units[quantity]
+    kind = "" if joint.kind.turns and not joint.kind.one_turn else f"{joint.kind} "
     if quantity == "torque":
         return (
             f"{kind}joint '{joint.name}' has no effort limit in {unit} for torque = 'limits': write torque = 'auto', "
@@ -313,8 +315,6 @@ def _per_joint(bits: Bits, robot: Robot, spec: Spec, name: str) -> tuple[int, ..
     if isinstance(bits, int):
         return (bits,) * len(robot.joints)
     if len(bits) != len(robot.joints):
-        raise BddTorqueError(
-            f"{name} must be one number, or one per joint ({len(robot.joints)} in robot '{robot.name}'), got "
-            f"{len(bits)}{spec.at(name)}"
-        )
+        number = f"one number, or one per joint ({len(robot.joints)} in robot '{robot.name}')"
+        raise spec.refusal(f"{name} must be {number}, got {len(bits)}", name)
     return bits

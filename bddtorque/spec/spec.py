@@ -1,22 +1,30 @@
 """`Spec`: what to compile, as people write it in ``tables/*.toml``; immutable and checked.
 
-Ranges are in the joint's own coordinates and units: rad, rad/s, rad/s², N·m of a revolute joint; m, m/s, m/s², N of a
-prismatic one. How they are written is told in `range_values`.
+Ranges are in the joint's own coordinates and units: rad, rad/s, rad/s², N·m of a joint that turns; m, m/s, m/s², N of
+one that slides. How they are written is told in `field_values`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Annotated, Any, Unpack
 
-from bddtorque.base.errors import BddTorqueError, unknown
+from bddtorque.base.errors import BddTorqueError, refusals_about, unknown
+from bddtorque.base.measures import format_size
 from bddtorque.base.plain import Vector, describe
-from bddtorque.base.sizes import format_size
+from bddtorque.base.record import Record, ShellOption, as_record
 from bddtorque.base.toml_text import is_toml_table, toml_key, toml_value
-from bddtorque.laws.joint_friction import SampledFriction
+from bddtorque.dynamics.quantities import QUANTITIES
+from bddtorque.dynamics.quantity import Quantity
+from bddtorque.dynamics.run_time import RUN_TIME
+from bddtorque.dynamics.run_time.gravity_input import GravityBox
+from bddtorque.dynamics.run_time.payload_input import PayloadBox
+from bddtorque.dynamics.run_time_input import RunTimeInput
 from bddtorque.spec.field_values import (
+    RANGED,
     Bits,
     Lock,
     XacroArgs,
@@ -28,34 +36,37 @@ from bddtorque.spec.field_values import (
     as_flash,
     as_lock,
     as_memory,
+    as_ranges,
     as_snap,
     as_target,
     as_text,
-    as_vector,
     as_whole,
     as_xacro_args,
+    is_named,
 )
-from bddtorque.spec.quantities import QUANTITIES
-from bddtorque.spec.range_values import RANGED, as_ranges, is_named
-from bddtorque.spec.record import Record, as_record
 from bddtorque.spec.records import (
     Gains,
     InputBits,
     JointSpec,
     Payload,
-    PayloadBox,
     Ranges,
+    as_gravity,
     as_input_bits,
     as_joints,
     as_payload,
     joints_with,
 )
-from bddtorque.spec.resolve import formats_of, joints_said, matched, resolve
+from bddtorque.spec.resolve import interface_of, joints_said, matched, resolve
+from bddtorque.spec.shell_text import parse_arguments, parse_lock, parse_table, parse_value, parse_values
+from bddtorque.words.joint_friction import SampledFriction
 
 if TYPE_CHECKING:
     from bddtorque.robots.robot import Robot
     from bddtorque.spec.compile_options import CompileOptions
-    from bddtorque.words import Formats
+    from bddtorque.words.interface import Interface
+
+
+_robot = partial(ShellOption, of_robot=True)
 
 
 @dataclass(frozen=True)
@@ -74,7 +85,7 @@ class Spec(Record):
     lock
         Joints of a URDF file to hold still, by name with their positions (rad or m), or ``"others"``.
     gravity
-        Free fall in base axes, m/s²; None: the robot's own.
+        Free fall in base axes, m/s²; None: the robot's own. ``"runtime"`` or a `GravityBox`: three input words.
     payload
         A `Payload`, its mass in kg, its mass with x, y and z of its centre, or a mapping; in the tip frame. With
         ``runtime = true`` a `PayloadBox`: its numbers become input words.
@@ -85,10 +96,9 @@ class Spec(Record):
     xacro_args
         Arguments of a xacro file by name: text, numbers, true or false; those not given have their defaults.
     quantity
-        What to compile of the robot: ``"torque"``, ``"gravity"``, ``"bias"``, ``"mass_matrix"``, ``"kinematics"``,
-        ``"jacobian"`` or ``"law"``.
+        What to compile of the robot: ``"torque"``, ``"gravity"``, ... (`bddtorque.dynamics.quantities`).
     gains
-        For the quantity ``"law"``: ``kp`` in 1/s² and ``kv`` in 1/s, each for all joints or one per joint.
+        For the quantity ``"computed_torque"``: ``kp`` in 1/s² and ``kv`` in 1/s, each for all joints or one per joint.
     bits
         Word length r of the torques (and of the inputs, unless `input_bits` says otherwise), 2 to 24, or one per joint.
     input_bits
@@ -106,8 +116,7 @@ class Spec(Record):
     source
         ``"terms"``, ``"recursive"`` or ``"auto"``.
     target
-        ``"tables"``, ``"integer"`` or ``"float"`` (``"host"``, from earlier releases, means ``"float"``, with a
-        warning).
+        ``"tables"``, ``"integer"`` or ``"float"``.
     precision
         For the target ``"float"``: ``"single"``, ``"double"``, or ``"auto"``: single if that meets `accuracy`.
     chip
@@ -132,30 +141,117 @@ class Spec(Record):
     """
 
     robot: Annotated[str, as_text("the name or the file of a robot")]
-    base: Annotated[str | None, as_text("the name of a link")] = None
-    tip: Annotated[str | None, as_text("the name of a link")] = None
-    frame: Annotated[str | None, as_text("the name of a link")] = None
-    lock: Annotated[Lock | Mapping[str, float] | None, as_lock] = None
-    gravity: Annotated[Vector | None, as_vector("x, y and z in m/s², in base axes")] = None
-    payload: Annotated[Payload | PayloadBox | None, as_payload] = None
-    snap: Annotated[float | None, as_snap] = None
-    ignore_friction: Annotated[bool, as_flag] = False
-    allow_massless: Annotated[bool, as_flag] = False
-    allow_unphysical: Annotated[bool, as_flag] = False
-    xacro_args: Annotated[XacroArgs | Mapping[str, str | float | bool] | None, as_xacro_args] = None
-    quantity: Annotated[str, as_choice(*QUANTITIES)] = "torque"
-    gains: Annotated[Gains | None, as_record(Gains)] = None
-    bits: Annotated[Bits, as_bits] = 12
-    input_bits: Annotated[Bits | InputBits | None, as_input_bits] = None
-    accuracy: Annotated[str | float, as_accuracy] = "faithful"
-    block_bits: Annotated[int, as_whole(4, 28, " (a table has 2^block_bits rows)")] = 20
-    products: Annotated[str, as_choice("auto", "blocks", "squares", "partial")] = "auto"
-    memory: Annotated[int, as_memory] = 2 * 2**30
-    source: Annotated[str, as_choice("auto", "terms", "recursive")] = "auto"
-    target: Annotated[str, as_target] = "tables"
-    precision: Annotated[str | None, as_choice("auto", "single", "double")] = None
-    chip: Annotated[str | None, as_chip] = None
-    flash: Annotated[int | None, as_flash] = None
+    base: Annotated[
+        str | None, as_text("the name of a link"), _robot("URDF, MJCF: the link that is fixed.", "LINK")
+    ] = None
+    tip: Annotated[
+        str | None,
+        as_text("the name of a link"),
+        _robot("URDF, MJCF: the last link of a chain; all joints move without it.", "LINK"),
+    ] = None
+    frame: Annotated[
+        str | None,
+        as_text("the name of a link"),
+        _robot("The link that is the tip: for its pose and Jacobian, and to carry a payload.", "LINK"),
+    ] = None
+    lock: Annotated[
+        Lock | Mapping[str, float] | None,
+        as_lock,
+        _robot(
+            "URDF: lock a joint at a position in rad or m (may be repeated), or others: all not on the way to --tip.",
+            "JOINT=POSITION",
+            parse_lock,
+            repeats=True,
+        ),
+    ] = None
+    gravity: Annotated[
+        Vector | GravityBox | None,
+        as_gravity,
+        _robot(
+            "Gravity in base axes (m/s²), such as 0,0,-9.81; or runtime: three input words.",
+            "X,Y,Z|runtime",
+            parse_value,
+        ),
+    ] = None
+    payload: Annotated[
+        Payload | PayloadBox | None,
+        as_payload,
+        _robot(
+            "A point mass (kg) at the tip, and its place (m) in the tip frame; or as input words, in ranges: "
+            "mass=0:5,runtime=true (centre_of_mass=-0.1:0.1,0,0:0.2).",
+            "MASS[,X,Y,Z]|TABLE",
+            parse_value,
+        ),
+    ] = None
+    snap: Annotated[
+        float | None, as_snap, _robot("URDF: round rotations that are this close to exact ones.", "X", parse_value)
+    ] = None
+    ignore_friction: Annotated[bool, as_flag, _robot("URDF: ignore friction and damping (<dynamics>).")] = False
+    allow_massless: Annotated[bool, as_flag, _robot("URDF: accept moving links without mass.")] = False
+    allow_unphysical: Annotated[bool, as_flag, _robot("URDF: accept inertias that no real body can have.")] = False
+    xacro_args: Annotated[
+        XacroArgs | Mapping[str, str | float | bool] | None,
+        as_xacro_args,
+        _robot(
+            "xacro: the value of an argument (may be repeated).",
+            "NAME=VALUE",
+            parse_arguments,
+            repeats=True,
+            flags=("--xacro-arg",),
+        ),
+    ] = None
+    quantity: Annotated[str, as_choice(*QUANTITIES), ShellOption("What to compile of the robot", "NAME")] = "torque"
+    gains: Annotated[
+        Gains | None,
+        as_record(Gains),
+        ShellOption(
+            "kp= (1/s²) and kv= (1/s), each one or one per joint; for --quantity computed_torque.",
+            "NAME=GAIN",
+            parse_table,
+            repeats=True,
+        ),
+    ] = None
+    bits: Annotated[
+        Bits, as_bits, ShellOption("Output word length: 12, or one per joint such as 12,10.", "BITS", parse_value)
+    ] = 12
+    input_bits: Annotated[
+        Bits | InputBits | None,
+        as_input_bits,
+        ShellOption(
+            "Input word length: 12, 12,10 (one per joint), or position=14 (repeat for velocity=, acceleration=). "
+            "Same as --bits if omitted.",
+            "BITS",
+            parse_values,
+            repeats=True,
+        ),
+    ] = None
+    accuracy: Annotated[
+        str | float,
+        as_accuracy,
+        ShellOption(
+            "faithful (below one unit of the last bit), paper, or a number of units above 0.5.", "GOAL", parse_value
+        ),
+    ] = "faithful"
+    block_bits: Annotated[
+        int,
+        as_whole(4, 28, " (a table has 2^block_bits rows)"),
+        ShellOption("Largest number of input bits of one table.", "N", parse_value),
+    ] = 20
+    products: Annotated[
+        str, as_choice("auto", "blocks", "squares", "partial"), ShellOption("How tables multiply two words", "NAME")
+    ] = "auto"
+    memory: Annotated[int, as_memory, ShellOption("Memory budget, such as 2GiB or 500MB.", "SIZE")] = 2 * 2**30
+    source: Annotated[str, as_choice("auto", "terms", "recursive"), ShellOption("Form of the dynamics", "NAME")] = (
+        "auto"
+    )
+    target: Annotated[str, as_target, ShellOption("Arithmetic", "NAME")] = "tables"
+    precision: Annotated[
+        str | None, as_choice("auto", "single", "double"), ShellOption("For --target float", "NAME")
+    ] = None
+    chip: Annotated[str | None, as_chip, ShellOption("Processor to plan for, for --target integer", "NAME")] = None
+    flash: Annotated[
+        int | None, as_flash, ShellOption("Flash that exported C may take, tables and code, such as 16kB.", "SIZE")
+    ] = None
     ranges: Annotated[Ranges, as_record(Ranges)] = field(default_factory=Ranges)
     joints: Annotated[tuple[JointSpec, ...], as_joints] = ()
     directory: Path | None = field(default=None, compare=False)
@@ -170,6 +266,10 @@ class Spec(Record):
     def at(self, name: str) -> str:
         """Return the place of a key as the end of a message, `` (arm.toml, key 'bits')``; empty for an option."""
         return "" if name in self.overridden else f" ({self.where}, key '{name}')"
+
+    def refusal(self, message: str, name: str) -> BddTorqueError:
+        """Return an error about a key, which names the key in the file or is about the option that replaced it."""
+        return BddTorqueError(f"{message}{self.at(name)}", option=name if name in self.overridden else "")
 
     def with_options(self, **options: Unpack[CompileOptions]) -> Spec:
         """Return a copy with some values replaced.
@@ -186,10 +286,11 @@ class Spec(Record):
         ranges, joints = self.ranges, self.joints
         for quantity in RANGED:
             if quantity in given:
-                replaced = as_ranges(quantity)(given.pop(quantity), quantity)
-                if is_named(replaced):
-                    joints = joints_with(joints, quantity, dict(replaced), self.where)
-                    continue
+                with refusals_about(quantity):
+                    replaced = as_ranges(quantity)(given.pop(quantity), quantity)
+                    if is_named(replaced):
+                        joints = joints_with(joints, quantity, dict(replaced), self.where)
+                        continue
                 cleared: dict[str, Any] = {quantity: None}
                 ranges = replace(ranges, **{quantity: replaced})
                 joints = tuple(replace(joint, **cleared) for joint in joints)
@@ -202,19 +303,24 @@ class Spec(Record):
         """Return a copy with bits, ranges and names filled in for every joint of `robot`."""
         return resolve(self, robot)
 
-    def formats(self, robot: Robot) -> Formats:
+    def formats(self, robot: Robot) -> Interface:
         """Return the words of every input and torque of `robot`; raise if a range is unknown."""
-        return formats_of(self, robot)
+        return interface_of(resolve(self, robot), robot)
 
     @property
-    def ranges_needed(self) -> tuple[str, ...]:
-        """The ranges of joints that the quantity reads or returns, by their keys."""
-        return QUANTITIES[self.quantity].ranges
+    def record(self) -> Quantity:
+        """The record of the quantity."""
+        return QUANTITIES[self.quantity]
+
+    @property
+    def run_time(self) -> tuple[RunTimeInput, ...]:
+        """The inputs at run time besides the motion."""
+        return tuple(each for each in RUN_TIME.values() if each.present(self))
 
     @property
     def is_torque(self) -> bool:
-        """Whether the quantity is the torque as a function of position, velocity and acceleration."""
-        return self.quantity == "torque" and not isinstance(self.payload, PayloadBox)
+        """True if the quantity is the torque as a function of position, velocity and acceleration alone."""
+        return self.record.inverse_dynamics and not self.run_time
 
     def with_friction(self, robot: Robot) -> Robot:
         """Return the robot with the friction that this spec gives to its joints, if any."""
@@ -227,14 +333,14 @@ class Spec(Record):
         """Return the robot with the rotor inertias of the drives that this spec gives to its joints, if any."""
         joints = list(robot.joints)
         for place, said in enumerate(matched(self, robot)):
-            inertia = None if said.drive is None else said.drive.reflected_inertia(joints[place].revolute)
+            inertia = None if said.drive is None else said.drive.reflected_inertia(joints[place].kind.turns)
             if inertia is not None:
                 joints[place] = replace(joints[place], rotor_inertia=inertia)
         return robot if joints == list(robot.joints) else replace(robot, joints=tuple(joints))
 
     @property
-    def robot_source(self) -> str:
-        """What to load the robot from: its name, or its path (a relative one starts at the spec's own folder)."""
+    def robot_location(self) -> str:
+        """Name of the robot, or its path (a relative one starts at the spec's own folder)."""
         if not is_path(self.robot) or self.directory is None:
             return self.robot
         return str(self.directory / self.robot)
@@ -276,6 +382,13 @@ class Spec(Record):
 def option_names() -> tuple[str, ...]:
     """Return the names of the options of `Spec.with_options`: those of `CompileOptions`, as a test holds."""
     return (*(name for name in Spec.readers() if name not in ("ranges", "joints")), *RANGED)
+
+
+def shell_options() -> dict[str, tuple[ShellOption, tuple[str, ...]]]:
+    """Return the options that say what to compile, by name: how each is written, and the words that it takes."""
+    options = {**Spec.shell_options(), **Ranges.shell_options()}
+    readers = {**Ranges.readers(), **Spec.readers()}
+    return {name: (option, getattr(readers[name], "known", ())) for name, option in options.items()}
 
 
 def spec_from_plain(plain: object, where: str = "spec", directory: Path | None = None, joints: str = "joints") -> Spec:

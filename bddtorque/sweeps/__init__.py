@@ -1,20 +1,16 @@
-"""Sweeps: compiled torques compared with float Newton-Euler on any number of states."""
+"""Sweeps: compiled models compared with their true values in float64 on any number of states."""
 
 from __future__ import annotations
 
-from bddtorque.sweeps.costs import ModelCost
-from bddtorque.sweeps.figures import ErrorFigures, JointSweep, Sweep
-from bddtorque.sweeps.quantity_sweep import OutputSweep, QuantitySweep, sweep_quantity
+from bddtorque.sweeps.figures import ErrorFigures, ModelCost, OutputSweep, Sweep
 from bddtorque.sweeps.running import sweep
+from bddtorque.sweeps.states import Trajectory, from_states, quintic, sine
 from bddtorque.sweeps.term_errors import TermError
-from bddtorque.sweeps.trajectories import Trajectory, from_states, quintic, sine
 
 __all__ = [
     "ErrorFigures",
-    "JointSweep",
     "ModelCost",
     "OutputSweep",
-    "QuantitySweep",
     "Sweep",
     "TermError",
     "Trajectory",
@@ -22,5 +18,4 @@ __all__ = [
     "quintic",
     "sine",
     "sweep",
-    "sweep_quantity",
 ]

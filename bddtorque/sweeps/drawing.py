@@ -1,15 +1,16 @@
-"""What all pictures share: colours, type, panels, and the file. Needs matplotlib (extra ``plots``)."""
+"""Shared parts of all pictures: colours, type, panels, and the file. Needs matplotlib (extra ``plots``)."""
 
 from __future__ import annotations
 
 import importlib.util
 import io
+import math
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bddtorque.base.errors import BddTorqueError
-from bddtorque.base.writing import write_whole
+from bddtorque.base.files import write_whole
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -36,7 +37,9 @@ def grid(count: int) -> tuple[int, int]:
 
 
 def logarithmic(axes: Axes) -> None:
-    """Make the upright axis logarithmic, with ticks at 1, 2 and 5 in plain figures."""
+    """Make the upright axis logarithmic, with ticks at 1, 2 and 5 in plain figures; not where all values are 0."""
+    if not math.isfinite(axes.dataLim.minposy):
+        return
     from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator  # noqa: PLC0415
 
     axes.set_yscale("log")

@@ -9,14 +9,31 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from bddtorque.proof.proved_bound import Saturation
-from bddtorque.sweeps.costs import ModelCost
+from bddtorque.sweeps.states import Floats
 from bddtorque.sweeps.term_errors import TermError
-from bddtorque.sweeps.trajectories import Floats
-from bddtorque.sweeps.true_torques import float_error, refutes_range
 
+MAX_LISTED = 8
+"""Word lengths that are listed one by one; of more only the smallest and the largest are said."""
 PERCENTILES = (50.0, 90.0, 99.0, 99.9)
 ERRORS = ("tables", "inputs", "total")
 """The errors of `measuring`."""
+
+
+def float_error(bits: int) -> float:
+    """Return what a true value in float64 may be off, in units of a word of so many bits.
+
+    Float64 errs by a few parts in 2^52 of the numbers that it adds up; code for one model is taken only where its
+    proved error is no larger than this.
+    """
+    return 2.0 ** (bits - 40)
+
+
+def refutes_range(saturation: Saturation, overshoot: float, proved: float, bits: int) -> bool:
+    """Return whether a true value so many units beyond the end words refutes what the certificate says of them.
+
+    Where words cannot saturate, those before clamping are in range, and true values no farther off than is proved.
+    """
+    return saturation == "cannot" and overshoot > proved + float_error(bits)
 
 
 @dataclass(frozen=True)
@@ -42,13 +59,13 @@ class ErrorFigures:
 
 
 @dataclass(frozen=True)
-class JointSweep:
-    """What a sweep found for one torque.
+class OutputSweep:
+    """Errors of one output word in a sweep.
 
     Attributes
     ----------
-    joint, unit, bits, lsb
-        Its name, N·m or N, its word length, and the value of one unit of the last bit.
+    output, unit, bits, lsb
+        Its label (of a torque, the joint), its unit, its word length, and the value of one unit of the last bit.
     proved
         The bound of the certificate, in units.
     tables, inputs, total
@@ -58,20 +75,20 @@ class JointSweep:
     search_largest
         Largest error of the tables that the search found, in units; 0 if there was no search.
     saturated
-        Number of states that need a torque beyond the words.
+        Number of states that need a value beyond the words.
     saturation
         What the certificate says about that: ``"cannot"``, ``"can"`` or ``"not excluded"``.
     overshoot
-        How far a true torque lies beyond the end words at most, in units; 0 if none does.
+        How far a true value lies beyond the end words at most, in units; 0 if none does.
     overshoot_words
-        Words of q, qd, qdd of that state.
+        Words of every input array of that state; empty if there is none.
     worst
-        Words of q, qd, qdd where the error of the tables was largest.
+        Words of every input array where the error of the tables was largest.
     picture
-        Histogram of the signed error of the tables, in even bins from -proved to proved.
+        Histogram of the signed error of the tables, in even bins from -reach to reach.
     """
 
-    joint: str
+    output: str
     unit: str
     bits: int
     lsb: float
@@ -81,11 +98,11 @@ class JointSweep:
     total: ErrorFigures
     corner_largest: float
     saturated: int
-    worst: tuple[tuple[int, ...], ...]
+    worst: dict[str, list[int]]
     picture: tuple[int, ...]
     saturation: Saturation
     overshoot: float
-    overshoot_words: tuple[tuple[int, ...], ...]
+    overshoot_words: dict[str, list[int]]
     search_largest: float = 0.0
 
     @property
@@ -94,18 +111,23 @@ class JointSweep:
         return max(self.tables.largest, self.corner_largest, self.search_largest)
 
     @property
-    def exceeds(self) -> bool:
-        """Whether more was found than is proved, which must never happen.
+    def reach(self) -> float:
+        """Reach of the histogram, in units: to the proved bound, or a unit where that is 0."""
+        return self.proved or 1.0
 
-        True torques in floats are themselves a little off: `float_error` is allowed for that.
+    @property
+    def exceeds(self) -> bool:
+        """Tell if more was found than is proved, which must never happen.
+
+        True values in floats are themselves a little off: `float_error` is allowed for that.
         """
         return self.found > self.proved + float_error(self.bits)
 
     @property
     def range_refuted(self) -> bool:
-        """Whether a true torque lies beyond the words, though the certificate says it cannot: never, unless a bug.
+        """Tell if a true value lies beyond the words, though the certificate says it cannot: never, unless a bug.
 
-        Errors do not show that, being those of clamped torques. Within the bound it would round to an end word.
+        Errors do not show that, being those of clamped values. Within the bound it would round to an end word.
         """
         return refutes_range(self.saturation, self.overshoot, self.proved, self.bits)
 
@@ -120,7 +142,7 @@ class JointSweep:
             units = getattr(self, name).to_plain()
             errors[name] = {"units": units, "si": {key: value * self.lsb for key, value in units.items()}}
         return {
-            "joint": self.joint,
+            "output": self.output,
             "unit": self.unit,
             "bits": self.bits,
             "lsb": self.lsb,
@@ -133,19 +155,45 @@ class JointSweep:
             "saturation": self.saturation,
             "overshoot": both(self.overshoot),
             "range_refuted": self.range_refuted,
-            "worst_words": _by_name(self.worst),
-            "overshoot_words": _by_name(self.overshoot_words) if self.overshoot else None,
+            "worst_words": self.worst,
+            "overshoot_words": self.overshoot_words or None,
             **errors,
         }
 
 
-def _by_name(words: tuple[tuple[int, ...], ...]) -> dict[str, list[int]]:
-    return {name: list(own) for name, own in zip(("q", "qd", "qdd"), words, strict=True)}
+@dataclass(frozen=True)
+class ModelCost:
+    """Size and speed of a model: bytes of its file and its tables, nodes of its diagrams, time of a state.
+
+    Attributes
+    ----------
+    form
+        The form in which the evaluator `words` ran it.
+    ns_per_state, float_ns_per_state
+        Median processor time of a state in a batch, words to words, on one core; and that of the true value in float64,
+        run in turn with it.
+    """
+
+    file_bytes: int
+    table_bytes: int
+    nodes: int
+    form: str
+    ns_per_state: float
+    float_ns_per_state: float
+
+    @property
+    def ratio(self) -> float:
+        """Time of a state as a share of the true value's in float64: what may be compared between machines and runs."""
+        return self.ns_per_state / self.float_ns_per_state
+
+    def to_plain(self) -> dict[str, Any]:
+        """Return numbers by name."""
+        return {**vars(self), "ratio": self.ratio}
 
 
 @dataclass(frozen=True)
 class Traces:
-    """Torques along a trajectory, for pictures: `time` (M,), true torques and errors of the tables (M, n), in units.
+    """Outputs along a trajectory, for pictures: `time` (M,), true values and errors of the tables (M, m), in units.
 
     `timed` says whether the time is in s, else it is the number of the state.
     """
@@ -158,70 +206,69 @@ class Traces:
 
 @dataclass(frozen=True)
 class Sweep:
-    """What a sweep of one model found.
+    """Errors of one model in a sweep.
 
     Attributes
     ----------
-    robot, digest
-        Name and digest of the model.
+    model, quantity, digest
+        Name of the robot or function, its compiled quantity (``"function"`` for a function), and the digest.
     states, corners, searched
         Number of random states (or states of the trajectory), of corner states, and of states tried by the search.
     seed
         The seed of the random numbers.
-    joints
-        One `JointSweep` per joint from base to tip.
+    outputs
+        One `OutputSweep` per output word; of torques, per joint from base to tip.
     along
         The name of the trajectory, or ``""`` for random states.
     outside
-        Number of positions, velocities and accelerations of the trajectory that were out of range.
-    label
+        Number of values of the trajectory that were out of range.
+    name
         The name of this model in a comparison with others.
     cost, terms, traces
-        Size and speed, errors by term, torques along the trajectory; if they were asked for.
+        Size and speed, errors by term, outputs along the trajectory; if they were asked for.
     """
 
-    robot: str
+    model: str
+    quantity: str
     digest: str
     states: int
     corners: int
     seed: int
-    joints: tuple[JointSweep, ...]
+    outputs: tuple[OutputSweep, ...]
+    name: str
     searched: int = 0
     along: str = ""
     outside: int = 0
-    label: str = ""
     terms: tuple[TermError, ...] = ()
     cost: ModelCost | None = field(default=None, compare=False)  # times differ from run to run
     traces: Traces | None = field(default=None, compare=False)
 
     @property
-    def exceeding(self) -> tuple[JointSweep, ...]:
-        """The torques whose error exceeds the proved bound: none, unless there is a bug."""
-        return tuple(joint for joint in self.joints if joint.exceeds)
+    def exceeding(self) -> tuple[OutputSweep, ...]:
+        """The outputs whose error exceeds the proved bound: none, unless there is a bug."""
+        return tuple(output for output in self.outputs if output.exceeds)
 
     @property
-    def refuted_ranges(self) -> tuple[JointSweep, ...]:
-        """The torques that leave words which the certificate says they cannot leave: none, unless there is a bug."""
-        return tuple(joint for joint in self.joints if joint.range_refuted)
+    def refuted_ranges(self) -> tuple[OutputSweep, ...]:
+        """The outputs that leave words which the certificate says they cannot leave: none, unless there is a bug."""
+        return tuple(output for output in self.outputs if output.range_refuted)
 
     @property
     def bits(self) -> str:
-        """Word lengths of the torques, as people write them: ``12`` or ``12,10``."""
-        bits = [joint.bits for joint in self.joints]
+        """Word lengths of the outputs, as people write them: ``12``, ``12,10`` or ``8 to 12``."""
+        bits = [output.bits for output in self.outputs]
+        if len(set(bits)) > 1 and len(bits) > MAX_LISTED:
+            return f"{min(bits)} to {max(bits)}"
         return str(bits[0]) if len(set(bits)) == 1 else ",".join(map(str, bits))
-
-    @property
-    def name(self) -> str:
-        """The label, or the robot's name."""
-        return self.label or self.robot
 
     def to_plain(self) -> dict[str, Any]:
         """Return plain data for JSON."""
         return {
-            "robot": self.robot,
-            "label": self.name,
+            "model": self.model,
+            "quantity": self.quantity,
+            "name": self.name,
             "digest": self.digest,
-            "bits": [joint.bits for joint in self.joints],
+            "bits": [output.bits for output in self.outputs],
             "trajectory": self.along or None,
             "states": self.states,
             "corner_states": self.corners,
@@ -231,50 +278,52 @@ class Sweep:
             "exceeds": bool(self.exceeding),
             "range_refuted": bool(self.refuted_ranges),
             "cost": None if self.cost is None else self.cost.to_plain(),
-            "joints": [joint.to_plain() for joint in self.joints],
+            "outputs": [output.to_plain() for output in self.outputs],
             "terms": [term.to_plain() for term in self.terms],
         }
 
 
 NAMES = ("max", "rms", *(f"p{share:g}" for share in PERCENTILES))
-"""Columns of figures in CSV, each in units and in N·m or N."""
+"""Columns of figures in CSV, each in units of the last bit and in those of the output."""
 
 
 def to_csv(sweeps: Iterable[Sweep]) -> str:
-    """Return sweeps as CSV: a row for each model, joint and kind of error, or term; what is proved beside the tables.
+    """Return sweeps as CSV: a row for each model, output and kind of error, or term; what is proved beside the tables.
 
     The kinds are ``tables``, ``inputs``, ``total``, and ``term <name>``.
     """
     text = io.StringIO()
-    columns = ["robot", "joint", "bits", "error", "states", "unit", "lsb"]
+    columns = ["model", "quantity", "output", "bits", "error", "states", "unit", "lsb"]
     columns += [f"{name}_units" for name in NAMES] + [f"{name}_si" for name in NAMES]
     columns += ["corner_max_units", "search_max_units", "proved_units", "proved_si"]
     columns += ["saturation", "saturated", "overshoot_units", "overshoot_si"]
-    columns += ["label", "trajectory", "file_bytes", "ns_per_state", "ratio_to_float"]
+    columns += ["name", "trajectory", "file_bytes", "ns_per_state", "ratio_to_float"]
     writer = csv.DictWriter(text, columns, restval="", lineterminator="\n")
     writer.writeheader()
     for sweep in sweeps:
-        for k, joint in enumerate(sweep.joints):
-            shared = _shared(sweep, joint)
+        for k, output in enumerate(sweep.outputs):
+            shared = _shared(sweep, output)
             for kind in ERRORS:
-                row = _in_both_units(getattr(joint, kind).to_plain(), joint.lsb)
+                row = _in_both_units(getattr(output, kind).to_plain(), output.lsb)
                 if kind == "tables":
-                    row |= {"corner_max_units": joint.corner_largest, "search_max_units": joint.search_largest}
-                    row |= {"saturation": joint.saturation, "saturated": joint.saturated}
-                    row |= _in_both_units({"proved": joint.proved, "overshoot": joint.overshoot}, joint.lsb)
+                    row |= {"corner_max_units": output.corner_largest, "search_max_units": output.search_largest}
+                    row |= {"saturation": output.saturation, "saturated": output.saturated}
+                    row |= _in_both_units({"proved": output.proved, "overshoot": output.overshoot}, output.lsb)
                 writer.writerow(shared | {"error": kind} | row)
             for term in sweep.terms:
                 if term.torque == k:
-                    row = _in_both_units({"max": term.largest, "rms": term.rms}, joint.lsb)
+                    row = _in_both_units({"max": term.largest, "rms": term.rms}, output.lsb)
                     writer.writerow(shared | {"error": f"term {term.name}"} | row)
     return text.getvalue()
 
 
-def _shared(sweep: Sweep, joint: JointSweep) -> dict[str, Any]:
-    row: dict[str, Any] = {name: getattr(joint, name) for name in ("joint", "bits", "unit", "lsb")}
-    row |= {"robot": sweep.robot, "states": sweep.states, "label": sweep.name, "trajectory": sweep.along}
+def _shared(sweep: Sweep, output: OutputSweep) -> dict[str, Any]:
+    row: dict[str, Any] = {name: getattr(output, name) for name in ("output", "bits", "unit", "lsb")}
+    row |= {name: getattr(sweep, name) for name in ("model", "quantity", "states", "name")} | {
+        "trajectory": sweep.along
+    }
     if sweep.cost is not None:
-        row |= {"file_bytes": sweep.cost.file_bytes, "ns_per_state": sweep.cost.nanoseconds}
+        row |= {name: getattr(sweep.cost, name) for name in ("file_bytes", "ns_per_state")}
         row["ratio_to_float"] = sweep.cost.ratio
     return row
 

@@ -1,4 +1,4 @@
-"""Search for the worst states: an attempt to beat the proved bound, one torque at a time.
+"""Search for the worst states: an attempt to beat the proved bound, one output at a time.
 
 The error of the tables is a sum of roundings, each a saw tooth of a few words. So there is no slope to follow, but one
 word changed leaves most roundings as they are: from the worst state known, those that differ in a word or two are worth
@@ -8,14 +8,15 @@ while it begins anew, in turn near the worst state so far and anywhere.
 
 from __future__ import annotations
 
+from itertools import chain
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from bddtorque.sweeps.measuring import Subject, subject_from
-from bddtorque.sweeps.states import special_words
-from bddtorque.words import Format
+from bddtorque.sweeps.measuring import SweptModel, subject_from
+from bddtorque.sweeps.states import by_array, special_words
+from bddtorque.words.formats import Format
 
 Floats = npt.NDArray[np.float64]
 Words = npt.NDArray[np.int64]
@@ -31,40 +32,40 @@ SECOND = 0.5
 
 
 def search(
-    data: bytes, evaluator: str, form: str | None, traced: bool, seed: int, joint: int, start: Words, budget: int
+    data: bytes, evaluator: str, form: str | None, traced: bool, seed: int, output: int, start: Words, budget: int
 ) -> dict[str, Any]:
-    """Return the worst that was found of one torque by the model in `data`; see `climb`."""
-    return climb(subject_from(data, evaluator, form, traced), seed, joint, start, budget)
+    """Return the worst that was found of one output by the model in `data`; see `climb`."""
+    return climb(subject_from(data, evaluator, form, traced), seed, output, start, budget)
 
 
-def climb(subject: Subject, seed: int, joint: int, start: Words, budget: int) -> dict[str, Any]:
-    """Return the largest error of the tables found for one torque.
+def climb(subject: SweptModel, seed: int, output: int, start: Words, budget: int) -> dict[str, Any]:
+    """Return the largest error of the tables found for one output.
 
     Parameters
     ----------
-    joint
-        Which torque, from 0.
+    output
+        Which output word, from 0.
     start
-        (3, n), input words to begin at.
+        (k,), input words to begin at.
     budget
         How many states may be tried.
 
     Returns
     -------
     worst : the largest |error|, in units
-    worst_state : (3, n), the input words that gave it
+    worst_state : (k,), the input words that gave it
     tried : how many states were tried
     """
-    rng = np.random.default_rng([seed, 4, joint])
-    words = [word for kind in subject.formats.inputs for word in kind]
+    rng = np.random.default_rng([seed, 4, output])
+    words = list(chain(*subject.formats.inputs))
     found: dict[str, Any] = {"worst": -1.0, "worst_state": np.array(start), "tried": 0}
-    here, climbs = start.reshape(-1), 0
+    here, climbs = np.array(start), 0
     while found["tried"] < budget:
         size, patience = -1.0, PATIENCE
         while patience and found["tried"] < budget:
             count = min(CANDIDATES, budget - found["tried"])
             tried = here[None] if size < 0 else _candidates(here, words, count, rng)
-            sizes = np.abs(subject.table_errors(_by_quantity(tried))[:, joint])
+            sizes = np.abs(subject.table_errors(by_array(subject.formats, tried.T))[:, output])
             found["tried"] += len(tried)
             place = int(sizes.argmax())
             if sizes[place] > size:
@@ -72,9 +73,10 @@ def climb(subject: Subject, seed: int, joint: int, start: Words, budget: int) ->
             else:
                 patience -= 1
         if size > found["worst"]:
-            found |= {"worst": size, "worst_state": np.concatenate(_by_quantity(here[None]))}
+            found |= {"worst": size, "worst_state": here}
         climbs += 1
-        here = _anew(found["worst_state"].reshape(-1), words, rng, len(words) if climbs % 2 == 0 else len(words) // 3)
+        changed = len(words) if climbs % 2 == 0 else max(len(words) // 3, 1)
+        here = _anew(found["worst_state"], words, rng, changed)
     return found
 
 
@@ -87,7 +89,7 @@ def _anew(worst: Words, words: list[Format], rng: np.random.Generator, changed: 
 
 
 def _candidates(here: Words, words: list[Format], count: int, rng: np.random.Generator) -> Words:
-    """Return states (count, 3n) that differ from one state in a word or two."""
+    """Return states (count, k) that differ from one state in a word or two."""
     tried = np.repeat(here[None], count, axis=0)
     for changed in (np.arange(count), np.flatnonzero(rng.random(count) < SECOND)):
         place, way = rng.integers(0, len(words), len(changed)), rng.random(len(changed))
@@ -99,10 +101,3 @@ def _candidates(here: Words, words: list[Format], count: int, rng: np.random.Gen
             chosen = np.where(way[own] < NEAR, near, np.where(way[own] < NEAR + SPECIAL, special, even))
             tried[changed[own], k] = word.held(chosen)
     return tried
-
-
-def _by_quantity(states: Words) -> tuple[Words, Words, Words]:
-    """Return states (N, 3n) as words of q, qd and qdd, each (N, n)."""
-    n = states.shape[1] // 3
-    q, qd, qdd = (np.ascontiguousarray(states[:, k * n : (k + 1) * n]) for k in range(3))
-    return q, qd, qdd

@@ -25,20 +25,22 @@ import numpy.typing as npt
 from bddtorque.base.errors import BddTorqueError
 from bddtorque.dynamics.batch import friction
 from bddtorque.dynamics.terms import Terms, terms_of
+from bddtorque.model.applicability import require
 from bddtorque.model.model import Model
 from bddtorque.plan.blocks import FunctionBlock
 from bddtorque.plan.plan import Plan
 from bddtorque.plan.reference import run_sum, run_wires
 from bddtorque.plan.wires import Algebra, AngleSum, Input, Lookup, Output, Product, Sum
+from bddtorque.sweeps.states import by_name
 
 Floats = npt.NDArray[np.float64]
 Words = npt.NDArray[np.int64]
 Motion = tuple[str, ...]
-"""What a coefficient is multiplied with: ``()``, ``("qdd1",)`` or ``("qd1", "qd2")``, in order."""
+"""The factors of a coefficient: ``()``, ``("qdd1",)`` or ``("qd1", "qd2")``, in order."""
 
 STANDING: Motion = ()
 ROUNDINGS = "roundings"
-"""The row of what belongs to no term: sums of several terms rounded on the way, and the final rounding."""
+"""The row of errors that belong to no term: sums of several terms rounded on the way, and the final rounding."""
 
 
 class Motions(frozenset[Motion]):
@@ -68,7 +70,7 @@ ALONE = Motions([STANDING])
 
 @dataclass(frozen=True)
 class TermError:
-    """What was found of one term of one torque, in units of the torque's last bit."""
+    """Error of one term of one torque, in units of the torque's last bit."""
 
     torque: int  # the joint, from 0
     name: str  # J12, C1_22, C1_12, G1, F1 (friction); several with + where one table holds them; or "roundings"
@@ -91,41 +93,37 @@ class TermError:
 
 
 def term_errors(model: Model, words: Sequence[Words]) -> list[TermError]:
-    """Return what each term errs on given input words q, qd and qdd, each (N, n); a model of the source `terms`."""
-    found = []
+    """Return the error of each term on given input words q, qd and qdd, each (N, n); a model of the source `terms`."""
+    terms = []
     for torque, name, value, error, kept in _rows(model, words):
         largest, rms = float(np.abs(error).max()), math.sqrt(float(np.mean(error**2)))
-        found.append(TermError(torque, name, float(np.abs(value).max()), largest, rms, not kept))
-    return found
+        terms.append(TermError(torque, name, float(np.abs(value).max()), largest, rms, not kept))
+    return terms
 
 
 def _rows(model: Model, words: Sequence[Words]) -> Iterable[tuple[int, str, Floats, Floats, bool]]:
     """Give torque, name, values and errors (N,) in units of each row, and whether the plan has anything for it."""
     _check(model)
-    plan = model.word_plan("a comparison by terms")
-    inputs = dict(zip(model.source.words, np.concatenate(words, axis=1).T, strict=True))
+    plan, zero = model.plan, np.zeros(len(words[0]))
+    inputs = by_name(model.formats, np.concatenate(words, axis=1).T)
     wires, motions = run_wires(plan, model.tables, inputs), motions_of(plan)
     truths = _true_terms(model, terms_of(model.robot), words)
     for torque, (output, word) in enumerate(zip(plan.outputs, model.formats.tau, strict=True)):
         parts, roundings = _parts(plan, output, wires, motions)
         values = {motion: word.sign * value / word.lsb for motion, value in truths[torque].items()}
         shift = (word.sign * word.offset + word.centre) / word.lsb  # of the word against the torque itself
-        if shift or STANDING in {motion for each, _ in parts for motion in each}:
-            values[STANDING] = values.get(STANDING, 0.0) - shift + np.zeros(len(words[0]))
-        for group in groups_of([Motions([motion]) for motion in values] + [each for each, _ in parts]):
-            value = sum((values[motion] for motion in group if motion in values), start=np.zeros(len(words[0])))
-            own = [summand for each, summand in parts if each & group]
+        if shift or any(STANDING in moving for moving, _ in parts):
+            values[STANDING] = values.get(STANDING, 0.0) - shift + zero
+        for group in groups_of([*(Motions([motion]) for motion in values), *(moving for moving, _ in parts)]):
+            value = sum((values[motion] for motion in group if motion in values), start=zero)
+            summands = [summand for moving, summand in parts if moving & group]
             name = "+".join(name_of(torque, motion) for motion in sorted(group))
-            yield torque, name, value, sum(own, start=np.zeros(len(words[0]))) - value, bool(own)
-        yield torque, ROUNDINGS, np.zeros(len(words[0])), roundings, True
+            yield torque, name, value, sum(summands, start=zero) - value, bool(summands)
+        yield torque, ROUNDINGS, zero, roundings, True
 
 
 def _check(model: Model) -> None:
-    if model.plan.source != "terms":
-        raise BddTorqueError(
-            f"errors of terms: '{model.robot.name}' was compiled from source '{model.plan.source}', without terms: "
-            "compile it with source 'terms'"
-        )
+    require(model, "terms of torques")
     for word in (*model.formats.qd, *model.formats.qdd):
         if word.dequantise(0) != 0.0:
             raise BddTorqueError(
@@ -136,23 +134,24 @@ def _check(model: Model) -> None:
 
 def _true_terms(model: Model, terms: Terms, words: Sequence[Words]) -> list[dict[Motion, Floats]]:
     """Return the terms (N,) of each torque by motion, at the exact values of input words, in N·m or N."""
-    q, qd, qdd = (kind.dequantise(each) for kind, each in zip(model.formats.inputs, words, strict=True))
-    moved = {f"{kind}{j + 1}": each[:, j] for kind, each in (("qd", qd), ("qdd", qdd)) for j in range(each.shape[1])}
-    found: list[dict[Motion, Floats]] = [{} for _ in range(q.shape[1])]
+    arrays = zip(model.formats.inputs, words, strict=True)
+    q, qd, _ = values = [array.dequantise(columns) for array, columns in arrays]
+    moved = dict(zip(model.formats.words, np.concatenate(values, axis=1).T, strict=True))
+    truths: list[dict[Motion, Floats]] = [{} for _ in range(q.shape[1])]
     for term in terms.terms:
         coefficient = term.expansion(q)
         for torque, motion in term.summands():
-            found[torque][motion] = coefficient * math.prod((moved[name] for name in motion), start=np.ones(len(q)))
-    rubbing = friction(model.robot, qd)
+            truths[torque][motion] = coefficient * math.prod((moved[name] for name in motion), start=np.ones(len(q)))
+    frictions = friction(model.robot, qd)
     for torque in (j for j, joint in enumerate(model.robot.joints) if joint.friction is not None):
-        found[torque][(f"qd{torque + 1}",)] = rubbing[:, torque]
-    return found
+        truths[torque][(f"qd{torque + 1}",)] = frictions[:, torque]
+    return truths
 
 
 def _parts(
     plan: Plan, output: Output, wires: Sequence[Words], motions: Sequence[Motions]
 ) -> tuple[list[tuple[Motions, Floats]], Floats]:
-    """Return the summands (N,) of a torque with their motions, in units, and what rounding their sums adds."""
+    """Return the summands (N,) of a torque with their motions, in units, and the errors of rounding their sums."""
     scale = 2.0**-output.shift
     roundings = np.zeros_like(wires[0], dtype=np.float64)
     parts: list[tuple[Motions, Floats]] = [(ALONE, roundings + output.constant * scale)] if output.constant else []
@@ -163,11 +162,11 @@ def _parts(
         wire, factor = waiting.pop()
         step = plan.wires[wire]
         if isinstance(step, Sum) and len(motions[wire]) > 1:  # taken apart; only its rounding has no term
-            own = 2.0**-step.shift
-            waiting += [(part, factor * each * own) for part, each in step.parts]
+            unit = 2.0**-step.shift
+            waiting += [(part, factor * weight * unit) for part, weight in step.parts]
             if step.constant:
-                parts.append((ALONE, np.full(len(roundings), factor * step.constant * own)))
-            roundings = roundings + factor * (wires[wire] - run_sum(step, wires) * own)
+                parts.append((ALONE, np.full(len(roundings), factor * step.constant * unit)))
+            roundings = roundings + factor * (wires[wire] - run_sum(step, wires) * unit)
         else:
             parts.append((motions[wire], factor * wires[wire].astype(np.float64)))
     return parts, roundings + final
@@ -189,8 +188,8 @@ class _MotionsOf(Algebra[Motions]):
             (velocity,) = words
             return velocity
         arguments = {
-            f"x{k}": each + ALONE if argument.centre and each != ALONE else each
-            for k, (each, argument) in enumerate(zip(words, block.arguments, strict=True))
+            f"x{k}": word + ALONE if argument.centre and word != ALONE else word
+            for k, (word, argument) in enumerate(zip(words, block.arguments, strict=True))
         }
         (result,) = block.graph.evaluate(arguments, Motions, lambda value: Motions(ALONE if value else []))
         return result  # type: ignore[no-any-return]
@@ -213,17 +212,17 @@ def motions_of(plan: Plan, off_centre: Container[str] = ()) -> list[Motions]:
 def groups_of(sets: Iterable[Motions]) -> list[Motions]:
     """Return the sets, those with a motion in common joined to one, in the order of their first."""
     groups: list[Motions] = []
-    for each in sets:
-        joined = Motions(each.union(*(group for group in groups if group & each)))
-        place = next((k for k, group in enumerate(groups) if group & each), len(groups))
-        groups = [group for group in groups if not group & each]
+    for motions in sets:
+        joined = Motions(motions.union(*(group for group in groups if group & motions)))
+        place = next((k for k, group in enumerate(groups) if group & motions), len(groups))
+        groups = [group for group in groups if not group & motions]
         groups.insert(place, joined)
     return groups
 
 
 @dataclass(frozen=True)
 class TermSummands:
-    """What a plan adds to one torque for one term, or for several that one table holds."""
+    """Summands of one torque for one term, or for several that one table holds."""
 
     torque: int  # the joint, from 0
     motions: tuple[Motion, ...]  # of the terms: one each
@@ -243,21 +242,22 @@ class TermSummands:
 
 def term_summands(model: Model) -> list[TermSummands]:
     """Return the summands of all torques by term, of a robot compiled from source `terms`."""
+    require(model, "terms of torques")
     off_centre = {
-        name for name, word in model.source.words.items() if name.startswith("qd") and word.dequantise(0) != 0.0
+        name for name, word in model.formats.words.items() if name.startswith("qd") and word.dequantise(0) != 0.0
     }
-    plan = model.word_plan("a list of terms")
+    plan = model.plan
     motions = motions_of(plan, off_centre)
-    found = []
+    summands = []
     for torque, output in enumerate(plan.outputs):
         friction = (f"qd{torque + 1}",) if model.robot.joints[torque].friction else None
-        own = [motions[wire] for wire, _ in output.parts] + ([ALONE] if output.constant else [])
-        for group in groups_of(own):
+        moving = [motions[wire] for wire, _ in output.parts] + ([ALONE] if output.constant else [])
+        for group in groups_of(moving):
             # one velocity alone is friction, or what a product with an off-centre velocity has besides: no term itself
             terms = tuple(motion for motion in sorted(group) if motion == friction or kind_of(motion) != "friction")
             parts = tuple((wire, factor) for wire, factor in output.parts if motions[wire] & group)
-            found.append(TermSummands(torque, terms, parts, output.constant if STANDING in group else 0))
-    return found
+            summands.append(TermSummands(torque, terms, parts, output.constant if STANDING in group else 0))
+    return summands
 
 
 def kind_of(motion: Motion) -> str:
@@ -272,7 +272,7 @@ def kind_of(motion: Motion) -> str:
 
 
 def name_of(torque: int, motion: Motion) -> str:
-    """Return what a term of a torque (from 0) is called by what moves in it: J12, C1_12, G1, F1."""
+    """Return the name of a term of a torque (from 0) by what moves in it: J12, C1_12, G1, F1."""
     numbers = "".join(name.lstrip("qd") for name in motion)
     letters = {"gravity": "G{}", "inertial": "J{}{}", "friction": "F{}"}
     return letters.get(kind_of(motion), "C{}_{}").format(torque + 1, numbers)

@@ -17,16 +17,18 @@ Floats = npt.NDArray[np.float64]
 
 ULP = 2.0**-52
 """Twice the largest relative error of one float64 operation: the slack also covers the rounding of the radius."""
-ROOM = 1 + 1e-12
+UP = 1 + 4 * ULP
+"""More than a square, or a root of a sum of squares, can lose."""
+ROUND_UP = 1 + 1e-12
 """Each composed bound is taken so much larger: more than the few float operations behind it can lose."""
 TIE_WINDOW = 1e-9
 """Units; closer to a tie than this, extended precision decides how a value is rounded."""
-MOST_TURN_BITS = 60
+MAX_TURN_BITS = 60
 """Bits of exact angles that arrays of int64 hold, those of the reduction to eighths of a turn included."""
 TINY = 1e-290
 """More than any underflow can lose."""
 SINE_RADIUS = 2e-15
-"""How far a sine of a reduced exact angle can be off: π rounded, one product, and 4 units in the last place of the
+"""Largest error of a sine of a reduced exact angle: π rounded, one product, and 4 units in the last place of the
 function itself, which is what NumPy's vectorised sine promises; with room to spare."""
 
 
@@ -99,7 +101,9 @@ class Turn(Ring):
     def __neg__(self) -> Turn:
         return Turn(-self.numerator, self.bits, -self.rest)
 
-    def __add__(self, other: Turn) -> Turn:
+    def __add__(self, other: Turn | float) -> Turn:
+        if not isinstance(other, Turn):  # rad
+            return Turn(self.numerator, self.bits, self.rest + Fraction(other))
         bits = max(self.bits, other.bits)
         total = (self.numerator << (bits - self.bits)) + (other.numerator << (bits - other.bits))
         return Turn(total, bits, self.rest + other.rest)
@@ -109,7 +113,7 @@ class Turn(Ring):
         exact = Fraction(factor)
         finer = exact.denominator.bit_length() - 1  # a float is an integer over a power of two
         numerator = self.numerator
-        if self.bits + finer > MOST_TURN_BITS and isinstance(numerator, np.ndarray):
+        if self.bits + finer > MAX_TURN_BITS and isinstance(numerator, np.ndarray):
             numerator = numerator.astype(object)  # integers of any length
         return Turn(numerator * exact.numerator, self.bits + finer, self.rest * exact)
 
@@ -135,7 +139,7 @@ class BoundedArithmetic:
     @staticmethod
     def _sine_cosine(angle: Turn) -> tuple[Bounded, Bounded]:
         k, y = angle.octant()
-        finest = min(angle.bits + 3, MOST_TURN_BITS)  # what is cut off is nothing next to the radius
+        finest = min(angle.bits + 3, MAX_TURN_BITS)  # what is cut off is nothing next to the radius
         small = np.asarray(y >> (angle.bits + 3 - finest), dtype=np.int64) * (2 * np.pi / (1 << finest))
         s, c = np.sin(small), np.cos(small)
         s, c = np.where(y == 0, 0.0, s), np.where(y == 0, 1.0, c)
@@ -170,9 +174,16 @@ class Interval(Ring):
     def __mul__(self, other: Interval | float) -> Interval:
         other = interval(other)
         ends = [a * b for a in (self.low, self.high) for b in (other.low, other.high)]
-        if self is other:  # a square
-            ends = [0.0 if self.low < 0 < self.high else min(ends[0], ends[3]), ends[0], ends[3]]
         return Interval(math.nextafter(min(ends), -math.inf), math.nextafter(max(ends), math.inf))
+
+    def squared(self) -> Interval:
+        """Return the range of the squares."""
+        least = 0.0 if self.low <= 0.0 <= self.high else min(abs(self.low), abs(self.high))
+        return Interval(least**2 / UP, self.magnitude**2 * UP)
+
+    def within(self, most: float) -> Interval:
+        """Return the numbers of at most this magnitude."""
+        return Interval(max(self.low, -most), min(self.high, most))
 
     @property
     def magnitude(self) -> float:
@@ -183,14 +194,3 @@ class Interval(Ring):
 def interval(number: Interval | float) -> Interval:
     """Return a number as an interval."""
     return number if isinstance(number, Interval) else Interval(number, number)
-
-
-class IntervalArithmetic:
-    """Sines and cosines for ranges: angles are taken to be any."""
-
-    @staticmethod
-    def sin(angle: Any) -> Interval:
-        """Return −1 to 1."""
-        return Interval(-1.0, 1.0)
-
-    cos = sin

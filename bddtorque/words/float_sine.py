@@ -20,7 +20,7 @@ from functools import lru_cache
 import numpy as np
 import numpy.typing as npt
 
-from bddtorque.words.bounded import ROOM
+from bddtorque.words.bounded import ROUND_UP
 from bddtorque.words.ieee import DOUBLE, Floats, Precision, fused
 from bddtorque.words.integer_range import index_words, wrap
 from bddtorque.words.portable import sine_cosine
@@ -44,7 +44,7 @@ PI = Fraction("3.141592653589793238462643383279502884197169399375105820974944592
 """π, below by less than 1e-92."""
 CHUNK = 1 << 16
 """Words that are compared with their sines at a time."""
-MOST_COMPARED = 20
+MAX_COMPARED = 20
 """Bits of words that are compared with their sines one by one: beyond, that would take seconds."""
 
 
@@ -96,7 +96,7 @@ def sine_table(bits: int, turn: int, cosine: bool, precision: Precision) -> Floa
 
 def compared_words(bits: int, rest: Fraction, precision: Precision) -> int:
     """Return how many words `sine_error` compares with their sines, from 0 on; 0 where it bounds the polynomial."""
-    if precision == DOUBLE or bits > MOST_COMPARED:
+    if precision == DOUBLE or bits > MAX_COMPARED:
         return 0
     # of an angle without a constant one quarter says it all: fold and polynomial are odd, and the same in each
     return 1 << bits if rest else (1 << bits) // 4 + 1
@@ -106,7 +106,7 @@ def compared_words(bits: int, rest: Fraction, precision: Precision) -> int:
 def sine_error(bits: int, rest: Fraction, cosine: bool, precision: Precision) -> float:
     """Return how far the float of any word can be from the sine (or cosine) of its angle plus `rest` rad.
 
-    In single precision every word of up to `MOST_COMPARED` bits is compared with its sine; else it is what the
+    In single precision every word of up to `MAX_COMPARED` bits is compared with its sine; else it is what the
     polynomial and its roundings amount to at most.
     """
     turn = turn_on_grid(rest, precision)
@@ -115,7 +115,7 @@ def sine_error(bits: int, rest: Fraction, cosine: bool, precision: Precision) ->
         exact = 2 * PI * Fraction(turn, 1 << GRID[precision.name]) - rest
         off = abs(exact - round(exact / (2 * PI)) * 2 * PI)
         # x itself is rounded where it has more bits than a float holds
-        return (_polynomial_error(precision) + float(off) + (2 * precision.unit if turn else 0.0)) * ROOM
+        return (_polynomial_error(precision) + float(off) + (2 * precision.unit if turn else 0.0)) * ROUND_UP
     worst = 0.0
     exact_rest = float(rest - round(rest / (2 * PI)) * 2 * PI)
     for first in range(0, count, CHUNK):
@@ -123,7 +123,7 @@ def sine_error(bits: int, rest: Fraction, cosine: bool, precision: Precision) ->
         found = float_sines(wrap(words, bits), bits, turn, cosine, precision).astype(np.float64)
         sine, cosine_ = sine_cosine(wrap(words, bits) * (2 * math.pi / (1 << bits)) + exact_rest)
         worst = max(worst, float(np.abs(found - (cosine_ if cosine else sine)).max()))
-    return (worst + 4e-15) * ROOM  # reference sines are within 1e-15, their arguments within 2e-15
+    return (worst + 4e-15) * ROUND_UP  # reference sines are within 1e-15, their arguments within 2e-15
 
 
 @lru_cache(maxsize=2)

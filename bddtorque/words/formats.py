@@ -1,12 +1,13 @@
 """`Format`: what the word of one quantity of one joint means.
 
-Two kinds, both two's complement:
+Two kinds:
 
     angle   raw value = word · 2π / 2^bits                 a fraction of a turn; wraps and is never out of range
     range   raw value = centre + word · lsb                lsb = (high - low) / 2^bits; saturates at the ends
 
-and for both, value at the joint = sign · raw value + offset, as an encoder is mounted. Centre and lsb are the float64
-numbers themselves, not what they approximate, so that a word has one exact value (`argument_of`).
+Words are two's complement; those of a range can be unsigned instead, from 0 on, which stands for `low`. For both kinds,
+value at the joint = sign · raw value + offset, as an encoder is mounted. Centre, the raw value of the word 0, and lsb
+are the float64 numbers themselves, not what they approximate, so that a word has one exact value (`argument_of`).
 """
 
 from __future__ import annotations
@@ -21,29 +22,29 @@ import numpy.typing as npt
 
 from bddtorque.base.errors import BddTorqueError
 from bddtorque.base.plain import choice, of_type, real, whole
-from bddtorque.words.integer_range import hold, word_range, wrap
+from bddtorque.words.integer_range import word_range, wrap, wrap_or_clamp
 from bddtorque.words.rounding import half_away
 
 Kind = Literal["angle", "range"]
 Words = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
 
-SMALLEST_BITS, LARGEST_BITS = 2, 32
+MIN_BITS, MAX_BITS = 2, 32
 """Word lengths a format can have. A specification asks for 24 at most; the rest is room for guard bits."""
-MOST_INPUTS = 4
+MAX_INPUTS = 4
 """Input words of a compiled function."""
 TURN = 2.0 * math.pi
 """2π as a float64, which is `TURN_REST` less than 2π."""
 TURN_REST = 2.4492935982947064e-16
 """2π − TURN, to float64 precision (2π = 6.283185307179586476925286766559...)."""
-LARGEST_TURNS = 2.0**24
+MAX_TURNS = 2.0**24
 """Angles are reduced by at most so many turns: beyond, neighbouring floats differ by a visible part of a word."""
 RESOLUTION = 2.0**-8
 """Parts of a unit that float64 must still resolve at the largest value of a format."""
 
 
 def wrap_turn(raw: Any) -> Any:
-    """Reduce angles in radians to one turn about zero, accurate for up to `LARGEST_TURNS` turns.
+    """Reduce angles in radians to one turn about zero, accurate for up to `MAX_TURNS` turns.
 
     fmod is exact, but with respect to the float TURN; each turn taken off is wrong by TURN_REST, which is put right.
     Arrays in NumPy and scalars in Numba alike.
@@ -56,7 +57,7 @@ def wrap_turn(raw: Any) -> Any:
 
 @dataclass(frozen=True)
 class Format:
-    """A two's complement fixed-point format.
+    """A fixed-point format.
 
     Attributes
     ----------
@@ -73,6 +74,8 @@ class Format:
         What the word holds, for messages: ``"position of joint 'elbow'"``.
     unit
         ``"rad"``, ``"N·m"``, ...
+    signed
+        Whether words are two's complement; else they go from 0 to 2^bits - 1.
     """
 
     kind: Kind
@@ -83,10 +86,11 @@ class Format:
     offset: float = 0.0
     name: str = "word"
     unit: str = ""
+    signed: bool = True
 
     def __post_init__(self) -> None:
         choice(self.kind, ("angle", "range"), f"{self.name}: kind")
-        whole(of_type(self.bits, int, f"{self.name}: bits"), SMALLEST_BITS, LARGEST_BITS, f"{self.name}: bits")
+        whole(of_type(self.bits, int, f"{self.name}: bits"), MIN_BITS, MAX_BITS, f"{self.name}: bits")
         if type(self.sign) is not int or self.sign not in (1, -1):
             raise BddTorqueError(f"{self.name}: sign must be 1 or -1, got {self.sign!r}")
         for field in ("low", "high", "offset"):
@@ -94,6 +98,9 @@ class Format:
             if isinstance(number, bool) or not isinstance(number, int | float | np.floating):
                 raise BddTorqueError(f"{self.name}: {field} must be a number, got {number!r}")
             object.__setattr__(self, field, float(number))
+        of_type(self.signed, bool, f"{self.name}: signed")
+        if self.kind == "angle" and not self.signed:
+            raise BddTorqueError(f"{self.name}: an angle must be signed")
         if not self.low < self.high:  # refuses NaN as well
             raise BddTorqueError(f"{self.name}: low must be below high, got {self.low} and {self.high}")
         real(self.offset, f"{self.name}: offset")
@@ -108,13 +115,13 @@ class Format:
 
     @property
     def lowest(self) -> int:
-        """The lowest word, -2^(bits-1)."""
-        return word_range(self.bits).low
+        """The lowest word: -2^(bits-1), or 0 if words are unsigned."""
+        return word_range(self.bits, self.signed).low
 
     @property
     def highest(self) -> int:
-        """The highest word, 2^(bits-1) - 1."""
-        return word_range(self.bits).high
+        """The highest word: 2^(bits-1) - 1, or 2^bits - 1 if words are unsigned."""
+        return word_range(self.bits, self.signed).high
 
     @cached_property
     def lsb(self) -> float:
@@ -124,6 +131,8 @@ class Format:
     @cached_property
     def centre(self) -> float:
         """The raw value of the word 0, in `unit`: 0 for angles."""
+        if not self.signed:
+            return self.low
         return 0.0 if self.kind == "angle" else self.low / 2 + self.high / 2
 
     @property
@@ -194,8 +203,11 @@ class Format:
         return values
 
     def to_plain(self) -> dict[str, Any]:
-        """Return plain data for JSON; infinite limits are None."""
-        return {key: None if value in (math.inf, -math.inf) else value for key, value in asdict(self).items()}
+        """Return plain data for JSON; infinite limits are None, and `signed` is there only if it is false."""
+        plain = {key: None if value in (math.inf, -math.inf) else value for key, value in asdict(self).items()}
+        if self.signed:
+            del plain["signed"]
+        return plain
 
     def units(self, x: Any) -> Any:
         """Return values at the joint, given in `unit`, as units of the word, without rounding or clamping."""
@@ -210,7 +222,7 @@ class Format:
         given = np.asarray(words)
         if given.dtype.kind not in "iu":
             raise BddTorqueError(f"{self.name}: words must be integers, got {given.dtype}")
-        return hold(given, self.bits, wraps=self.kind == "angle")
+        return wrap_or_clamp(given, self.bits, wraps=self.kind == "angle", signed=self.signed)
 
     def _checked(self, x: npt.ArrayLike) -> Floats:
         try:
@@ -222,9 +234,9 @@ class Format:
         values = given.astype(np.float64)
         bad = ~np.isfinite(values)
         if self.kind == "angle":
-            bad |= np.abs(values) > LARGEST_TURNS * TURN
+            bad |= np.abs(values) > MAX_TURNS * TURN
         if bad.any():
-            what = "finite" if self.kind == "range" else f"finite angles of at most {LARGEST_TURNS:,.0f} turns"
+            what = "finite" if self.kind == "range" else f"finite angles of at most {MAX_TURNS:,.0f} turns"
             index = tuple(int(i) for i in np.argwhere(bad)[0])
             at = f" at {list(index)}" if index else ""
             raise BddTorqueError(f"{self.name} must be {what}, got {values[index]}{at}")

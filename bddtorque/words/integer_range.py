@@ -1,18 +1,21 @@
-"""Two's complement words: their ranges, their widths, and what wrapping makes of an integer."""
+"""Words, two's complement or unsigned: their ranges, their widths, and what wrapping makes of an integer."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import reduce
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from bddtorque.words.rounding import half_up_shift
+
 
 @dataclass(frozen=True)
 class Range:
-    """Integers from `low` to `high`, both included; arithmetic gives the range of the results."""
+    """Integers from `low` to `high`, both included; arithmetic gives ranges. Both may be arrays, for many ranges."""
 
     low: int
     high: int
@@ -26,7 +29,8 @@ class Range:
     @property
     def magnitude(self) -> int:
         """The largest absolute value."""
-        return max(abs(self.low), abs(self.high))
+        magnitude: int = _largest(abs(self.low), abs(self.high))
+        return magnitude
 
     @property
     def bits(self) -> int:
@@ -39,10 +43,13 @@ class Range:
 
     def common(self, other: Range) -> Range:
         """Return the numbers of both ranges; empty (`low` above `high`) where there are none."""
-        return Range(max(self.low, other.low), min(self.high, other.high))
+        return Range(_largest(self.low, other.low), _smallest(self.high, other.high))
 
     def __add__(self, other: Range) -> Range:
         return Range(self.low + other.low, self.high + other.high)
+
+    def __neg__(self) -> Range:
+        return Range(-self.high, -self.low)
 
     def __sub__(self, other: Range) -> Range:
         return Range(self.low - other.high, self.high - other.low)
@@ -50,12 +57,25 @@ class Range:
     def __mul__(self, other: Range | int) -> Range:
         others = (other,) if isinstance(other, int) else (other.low, other.high)
         ends = [mine * its for mine in (self.low, self.high) for its in others]
-        return Range(min(ends), max(ends))
+        return Range(_smallest(*ends), _largest(*ends))
+
+    def squared(self) -> Range:
+        """Return the range of the squares."""
+        ends = self.low * self.low, self.high * self.high
+        has_zero = (self.low <= 0) & (self.high >= 0)
+        return Range(_smallest(*ends) * (1 - has_zero), _largest(*ends))
 
     def rounded(self, shift: int) -> Range:
         """Return the range of floor(x/2^shift + 1/2)."""
-        half = 1 << shift >> 1
-        return Range((self.low + half) >> shift, (self.high + half) >> shift)
+        return Range(half_up_shift(self.low, shift), half_up_shift(self.high, shift))
+
+
+def _smallest(*ends: Any) -> Any:
+    return reduce(np.minimum, ends) if any(isinstance(end, np.ndarray) for end in ends) else min(ends)
+
+
+def _largest(*ends: Any) -> Any:
+    return reduce(np.maximum, ends) if any(isinstance(end, np.ndarray) for end in ends) else max(ends)
 
 
 def word_range(bits: int, signed: bool = True) -> Range:
@@ -72,14 +92,14 @@ def wrap(words: Any, bits: int) -> Any:
     return ((words & ((1 << bits) - 1)) ^ half) - half
 
 
-def hold(words: npt.ArrayLike, bits: int, wraps: bool) -> npt.NDArray[np.int64]:
+def wrap_or_clamp(words: npt.ArrayLike, bits: int, wraps: bool, signed: bool = True) -> npt.NDArray[np.int64]:
     """Return integers as a word of `bits` bits holds them: masked if it wraps, else clamped."""
     given = np.asarray(words)
     held: npt.NDArray[np.int64]
     if wraps:
         held = wrap(given.astype(np.int64), bits)
         return held
-    lowest, highest = word_range(bits)
+    lowest, highest = word_range(bits, signed)
     if given.dtype == np.uint64:  # clamped before the cast, or large words would turn negative
         given = np.minimum(given, np.uint64(highest))
     held = np.clip(given.astype(np.int64), lowest, highest)

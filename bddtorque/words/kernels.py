@@ -17,16 +17,17 @@ import numpy.typing as npt
 
 from bddtorque.base.errors import BddTorqueError
 from bddtorque.base.jit import DISABLE_JIT, njit
-from bddtorque.words.formats import LARGEST_TURNS, TURN, Format
+from bddtorque.words.formats import MAX_TURNS, TURN, Format
 from bddtorque.words.formats import wrap_turn as _wrap_turn
 from bddtorque.words.rounding import half_away as _half_away
 from bddtorque.words.rounding import half_up_shift as _half_up_shift
 
-ANGLE, HALF, CENTRE, LSB, SIGN, OFFSET, LOW, HIGH = range(8)
-"""Columns of a packed format; HALF is 2^(bits-1), the others are the fields of `Format`."""
-_LARGEST_ANGLE, _LARGEST = LARGEST_TURNS * TURN, sys.float_info.max
+FIELDS = 9
+ANGLE, LOWEST, HIGHEST, CENTRE, LSB, SIGN, OFFSET, LOW, HIGH = range(FIELDS)
+"""Columns of a packed format: ANGLE is 1 for angles, the others are the attributes of `Format`."""
+_LARGEST_ANGLE, _LARGEST = MAX_TURNS * TURN, sys.float_info.max
 Packed = npt.NDArray[np.float64]
-"""Formats of n joints as numbers, shape (n, 8)."""
+"""Interface of n joints as numbers, shape (n, FIELDS)."""
 
 half_away = njit(_half_away)
 """Round a float to the nearest whole float, ties away from zero."""
@@ -37,17 +38,15 @@ half_up_shift = njit(_half_up_shift)
 
 
 def pack(formats: Iterable[Format]) -> Packed:
-    """Return the formats of n joints as numbers for the functions below, shape (n, 8)."""
-    rows = [
-        (each.kind == "angle", -each.lowest, each.centre, each.lsb, each.sign, each.offset, each.low, each.high)
-        for each in formats
-    ]
-    return np.array(rows, dtype=np.float64).reshape(len(rows), 8)
+    """Return the formats of n joints as numbers for the functions below, shape (n, FIELDS)."""
+    names = ("lowest", "highest", "centre", "lsb", "sign", "offset", "low", "high")
+    rows = [(word.kind == "angle", *(getattr(word, name) for name in names)) for word in formats]
+    return np.array(rows, dtype=np.float64).reshape(len(rows), FIELDS)
 
 
 @njit
 def has_word(x: float, packed: Packed, joint: int) -> bool:
-    """Whether a value has a word: it is finite, and an angle is within so many turns."""
+    """Return whether a value has a word: it is finite, and an angle is within so many turns."""
     return abs(x) <= (_LARGEST_ANGLE if packed[joint, ANGLE] != 0.0 else _LARGEST)
 
 
@@ -56,8 +55,9 @@ def quantise_value(x: float, packed: Packed, joint: int) -> tuple[int, bool]:
     """Return the word of one finite value, and whether it was out of range; see `Format.quantise_counted`."""
     row = packed[joint]
     raw = row[SIGN] * (x - row[OFFSET])
-    half = row[HALF]
+    lowest, highest = row[LOWEST], row[HIGHEST]
     if row[ANGLE] != 0.0:
+        half = -lowest
         turned = raw if abs(raw) <= TURN / 2 else wrap_turn(raw)  # which leaves it as it is, but takes its time
         units = half_away(turned / TURN * (2 * half))
         if units >= half:  # half a turn forwards is the lowest word
@@ -66,8 +66,8 @@ def quantise_value(x: float, packed: Packed, joint: int) -> tuple[int, bool]:
             units += 2 * half
         return int(units), raw < row[LOW] or raw > row[HIGH]
     units = (raw - row[CENTRE]) / row[LSB]
-    outside = units < -half - 0.5 or units > half - 0.5
-    return int(half_away(min(max(units, -half), half - 1))), outside
+    outside = units < lowest - 0.5 or units > highest + 0.5
+    return int(half_away(min(max(units, lowest), highest))), outside
 
 
 @njit
@@ -88,14 +88,14 @@ def quantise_finite(x: float, packed: Packed, joint: int) -> tuple[int, bool]:
 @njit
 def dequantise_any(word: int, packed: Packed, joint: int) -> float:
     """Return the value of any integer, taken as a format holds it: angles masked to their bits, others clamped."""
-    half = int(packed[joint, HALF])
+    lowest, highest = int(packed[joint, LOWEST]), int(packed[joint, HIGHEST])
     if packed[joint, ANGLE] != 0.0:
-        return dequantise_value(((word + half) & (2 * half - 1)) - half, packed, joint)
-    return dequantise_value(min(max(word, -half), half - 1), packed, joint)
+        return dequantise_value(((word - lowest) & (highest - lowest)) + lowest, packed, joint)
+    return dequantise_value(min(max(word, lowest), highest), packed, joint)
 
 
 def quantiser(formats: Iterable[Format]) -> Callable[..., Any]:
-    """Return a compiled function quantise(values, words) on arrays (n,); see `JointFormats.kernel`."""
+    """Return a compiled function quantise(values, words) on arrays (n,); see `WordArray.kernel`."""
     packed = _packed_for_kernel(formats)
     joints = len(packed)
 
@@ -114,7 +114,7 @@ def quantiser(formats: Iterable[Format]) -> Callable[..., Any]:
 
 
 def dequantiser(formats: Iterable[Format]) -> Callable[..., Any]:
-    """Return a compiled function dequantise(words, values) on arrays (n,); see `JointFormats.inverse_kernel`."""
+    """Return a compiled function dequantise(words, values) on arrays (n,); see `WordArray.inverse_kernel`."""
     packed = _packed_for_kernel(formats)
     joints = len(packed)
 

@@ -23,10 +23,10 @@ ROOT = HERE.parent.parent
 INK, LINE, FILL, STEP = "#1b2733", "#8496a9", "#f3f6f9", "#e4edf6"
 FONT = 'font-family="Helvetica, Arial, sans-serif"'
 GROUPS = {
-    "what is done with a model": ("cli", "machines", "report", "assurance", "export", "bench", "questions", "sweeps"),
-    "the compiled thing": ("compiler", "model", "evaluate", "schedule", "work"),
-    "tables and proof": ("diagrams", "proof", "planner", "plan"),
-    "what to compile": ("dynamics", "spec", "robots", "laws", "graph"),
+    "what is done with a model": ("cli", "report", "assurance", "export", "bench", "questions", "sweeps"),
+    "the compiled thing": ("compiler", "model", "evaluate"),
+    "tables and proof": ("targets", "proof", "plan"),
+    "what to compile": ("dynamics", "spec", "robots"),
     "ground": ("words", "base", "independent"),
 }
 
@@ -41,19 +41,17 @@ class Step:
 
 
 COMPILE = (
-    Step("spec.loading:spec_and_robot", "a name, a file, a Spec or a Robot becomes what to compile", "Spec, Robot"),
-    Step(
-        "compiler.robot_draft:draft_of_robot", "fixes ranges and word formats, and has the torques planned", "Formats"
-    ),
-    Step("compiler.origin:from_terms", "traces the torques: separate terms, or from_recursion", "Graph"),
-    Step("planner.budget:plan_network", "covers the graph with blocks, words wide enough for the bound", "Plan"),
-    Step("compiler.block_building:build_blocks", "spreads the blocks over workers, cached by content", "Block"),
+    Step("spec.spec_files:spec_and_robot", "a name, a file, a Spec or a Robot becomes what to compile", "Spec, Robot"),
+    Step("compiler.robot_draft:draft_of_robot", "fixes ranges and words, and has the quantity planned", "Interface"),
+    Step("compiler.origin:origins_of", "traces the quantity: from terms, the recursion or the robot", "Graph"),
+    Step("targets.tables.budget:plan_network", "covers the graph with blocks, words wide enough for the bound", "Plan"),
+    Step("compiler.model_building:build_blocks", "spreads the blocks over workers, cached by content", "Block"),
     Step("plan.tabulate:tabulate", "rounds every entry of a block; its largest error is found", "Table, BlockFacts"),
-    Step("diagrams.reduction:reduce", "has dd build and reorder the diagram, reads it back, and checks it", "Diagram"),
+    Step("plan.reduction:reduce", "has dd build and reorder the diagram, reads it back, and checks it", "Diagram"),
     Step("compiler.draft:certify", "composes the errors of all blocks into a bound per output", "Certificate"),
     Step("model.model:Model.save", "hands words, plan, diagrams and certificate to the file format", "Model"),
     Step("model.bdt_file:encode", "a zip of npy arrays and a JSON header with their hashes", "bytes"),
-    Step("base.writing:write_whole", "writes the file whole or not at all", ""),
+    Step("base.files:write_whole", "writes the file whole or not at all", ""),
 )
 TORQUE = (
     Step(
@@ -64,13 +62,13 @@ TORQUE = (
     Step(
         "evaluate.evaluator:Evaluator.torque_words", "a single state of int64 arrays skips to the kernel", "q, qd, qdd"
     ),
-    Step("evaluate.state_arrays:state_words", "checks shapes and types, broadcasts rows", "three int64 arrays (N, n)"),
+    Step("evaluate.state_arrays:StateArrays.rows", "checks shapes and types, broadcasts rows", "one array per input"),
     Step(
-        "evaluate.runners:Interpreted.run",
-        "runs the plan as a program; Compiled runs code made for this plan",
-        "Program",
+        "evaluate.runners:CodeRunner.run",
+        "runs code made for this plan, which multiplies, looks up or walks",
+        "int64 arrays (N, words)",
     ),
-    Step("evaluate.machine:run_states", "the compiled loop: one instruction per wire, no allocation, no GIL", ""),
+    Step("evaluate.single:run_batch", "the compiled call: cuts a batch into what the plan takes, no GIL", ""),
 )
 
 

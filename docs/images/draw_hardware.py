@@ -8,8 +8,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import bddtorque as bt
+from bddtorque.report.page import standalone_svg
 from bddtorque.report.plan_picture import plan_svg
-from bddtorque.report.standalone import standalone_svg
 
 NOTES = ("Every box ends in a register; words that wait for others go through more of them.",)
 

@@ -169,7 +169,7 @@ def test_the_export_of_another_model_is_refused(arm: bt.Model, folder: Path, tmp
         for model, place, said in (
             (other, folder, "must be exported from this model"),
             (arm, tmp_path / "floats", "must be exported from this model"),
-            (floats, tmp_path / "floats", "this model is in floats"),
+            (floats, tmp_path / "floats", "computes in floats"),
             ("arm.bdt", folder, "model must be a Model, .* got str"),
             (None, folder, "model must be a Model, .* got NoneType"),
             (arm, None, "folder must be a path, got NoneType"),

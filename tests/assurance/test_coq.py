@@ -13,7 +13,7 @@ from bddtorque.assurance.gappa_proof import prove_with_gappa
 from bddtorque.assurance.lemmas import Prover
 
 REAL_AXIOMS = {"sig_not_dec", "sig_forall_dec", "functional_extensionality_dep", "classic"}
-"""What Coq's real numbers are built on."""
+"""Axioms that Coq's real numbers are built on."""
 
 gappa = pytest.mark.skipif(shutil.which("gappa") is None, reason="gappa is not installed")
 

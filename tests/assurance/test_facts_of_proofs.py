@@ -22,14 +22,11 @@ from bddtorque.assurance import gappa_proof
 from bddtorque.assurance.lemmas import Prover
 from bddtorque.assurance.word_lemmas import WordLemmas
 from bddtorque.compiler.verify import redraft
-from bddtorque.laws.extended import law_rounded_exactly, rounded_exactly
 from bddtorque.plan.blocks import FunctionBlock, LawBlock
-from bddtorque.plan.float_plan import FloatPlan
-from bddtorque.plan.float_reference import run_float_wires
-from bddtorque.plan.float_wires import Sine
+from bddtorque.plan.plan import Plan
 from bddtorque.plan.reference import run_wires
-from bddtorque.plan.tabulate import tabulate
-from bddtorque.plan.wires import Input, Lookup
+from bddtorque.plan.tabulate import law_rounded_exactly, rounded_exactly, tabulate
+from bddtorque.plan.wires import Input, Lookup, Sine
 
 pytestmark = pytest.mark.skipif(shutil.which("gappa") is None, reason="gappa is not installed")
 
@@ -51,7 +48,7 @@ def exact_entry(block: Any, words: list[int]) -> Fraction:
     return law_rounded_exactly(block.law, values, block.lsb * DIGIT, block.centre, block.sign, *ends)[0] * DIGIT
 
 
-def exact_sine(plan: FloatPlan, wire: Sine, word: int) -> Fraction:
+def exact_sine(plan: Plan, wire: Sine, word: int) -> Fraction:
     with mpmath.workdps(40):
         angle = mpmath.pi * word / 2 ** (plan.bits_of(wire.word) - 1)
         angle += mpmath.mpf(wire.rest.numerator) / wire.rest.denominator
@@ -78,9 +75,8 @@ def facts_hold(model: bt.Model) -> int:
     inputs = {wire.name: rng.integers(wire.lowest, wire.highest, STATES, endpoint=True) for wire in wires}
     for j, wire in enumerate(wires):
         inputs[wire.name][:3] = (wire.lowest, wire.highest, wire.highest if j % 2 else wire.lowest)
-    floats = isinstance(plan, FloatPlan)
-    run: Any = run_float_wires if floats else run_wires
-    computed = [np.broadcast_to(values, STATES) for values in run(plan, model.tables, inputs)]
+    floats = plan.in_floats
+    computed = [np.broadcast_to(values, STATES) for values in run_wires(plan, model.tables, inputs)]
     for state in range(STATES):
         names: dict[str, Any] = {"floor": math.floor, "half_even": round}
         names |= {name: Fraction(0) for name, why in prover.reasons.items() if why == "terms left out"}
@@ -94,7 +90,7 @@ def facts_hold(model: bt.Model) -> int:
         if isinstance(lemmas, WordLemmas):
             names |= {unit: names[f"t{k}"] / scale for k, (unit, scale, *_) in lemmas.units.items()}
         else:
-            names["rnd"] = lambda value: Fraction(plan.precision.nearest(Fraction(value)))
+            names["rnd"] = lambda value: Fraction(plan.floats.nearest(Fraction(value)))
         for lemma in prover.lemmas:
             for name, expression in lemma.definitions:
                 value = values_of(expression, names)

@@ -17,12 +17,12 @@ from strategies import random_tree
 import bddtorque as bt
 from bddtorque.assurance import gappa_proof
 from bddtorque.assurance.gappa_proof import GappaBound, GappaProof, prove_with_gappa
+from bddtorque.assurance.identities import circle, turn_lemma
 from bddtorque.assurance.lemmas import Ends, Hint, Lemma, Prover, around
-from bddtorque.assurance.turns import circle, turn_lemma
-from bddtorque.compiler.draft import Draft
+from bddtorque.compiler.draft import PlanDraft
 from bddtorque.independent import check_bytes
 from bddtorque.model.model import to_bytes
-from bddtorque.plan.plan import ExactSum, Plan
+from bddtorque.plan.plan import ExactSum
 from bddtorque.plan.table import Table
 from bddtorque.robots import from_urdf
 
@@ -95,11 +95,16 @@ def test_a_range_that_the_summands_do_not_show(function: Callable[..., Any]) -> 
 
 @pytest.mark.parametrize(
     ("quantity", "target"),
-    [("kinematics", "integer"), ("law", "float"), ("law", "integer"), ("law", "tables")],
+    [
+        ("kinematics", "integer"),
+        ("computed_torque", "float"),
+        ("computed_torque", "integer"),
+        ("computed_torque", "tables"),
+    ],
 )
 def test_other_quantities(quantity: str, target: str) -> None:
     """Outputs without any error, and sums of angles that are multiplied: the error of an angle in a control law."""
-    options = {"gains": {"kp": 100.0, "kv": 20.0}, "torque": "auto"} if quantity == "law" else {}
+    options = {"gains": {"kp": 100.0, "kv": 20.0}, "torque": "auto"} if quantity == "computed_torque" else {}
     bits = 9 if target != "tables" else 4
     model = bt.compile("planar2r", quantity=quantity, bits=bits, target=target, workers=1, cache=None, **options)
     bounds(prove_with_gappa(model))
@@ -136,9 +141,9 @@ def changed_plan(monkeypatch: pytest.MonkeyPatch, change: object) -> None:
     """Have the proof see a plan whose sums stand for something else than their words compute."""
     redraft = gappa_proof.redraft
 
-    def other(model: bt.Model) -> tuple[Draft, str]:
+    def other(model: bt.Model) -> tuple[PlanDraft, str]:
         draft, how = redraft(model)
-        assert isinstance(draft.plan, Plan)
+        assert not draft.plan.in_floats
         assert callable(change)
         exact = {key: change(each) for key, each in draft.plan.exact.items()}
         return replace(draft, plan=replace(draft.plan, exact=exact)), how

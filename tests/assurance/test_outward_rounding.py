@@ -17,13 +17,15 @@ from compiled import compiled
 import bddtorque as bt
 from bddtorque.compiler.verify import redraft
 from bddtorque.plan import bound as word_bound
-from bddtorque.plan import float_bound
 from bddtorque.plan.bound import BlockFacts, OutputBound
+from bddtorque.plan.plan import Plan
 from bddtorque.plan.tabulate import tabulate
-from bddtorque.proof import bounded_chain, recursion_truth, term_truth
-from bddtorque.words import bounded
+from bddtorque.proof import recursion_truth, term_truth
+from bddtorque.words import bounded, error_bound, turning
 from bddtorque.words.ieee import Precision
 
+COMPOSING = (word_bound, error_bound, turning, bounded)
+"""The modules that compose bounds."""
 MODELS = [
     ("planar2r", "tables", 8),
     ("planar2r", "integer", 12),
@@ -143,35 +145,31 @@ class OtherPrecision:
 
 @contextmanager
 def numbers(kind: type, room: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Put a kind of number in the place of the floats of the modules that compose bounds; `room` in that of `ROOM`."""
+    """Put a kind of number in the place of the floats that compose bounds, and `room` in that of `ROUND_UP`."""
     with monkeypatch.context() as patch:
         exact = kind is Fraction
-        for module in (word_bound, float_bound, bounded):
+        for module in COMPOSING:
             patch.setattr(module, "math", shim(kind))
-            patch.setattr(module, "ROOM", kind(room))
+            patch.setattr(module, "ROUND_UP", kind(room))
             patch.setattr(module, "float", kind, raising=False)
-        patch.setattr(float_bound, "TINY", kind(0) if exact else kind(bounded.TINY))
-        patch.setattr(float_bound, "NONE", (kind(0),) * 3)
+        patch.setattr(error_bound, "TINY", kind(0) if exact else kind(bounded.TINY))
+        patch.setattr(bounded, "UP", kind(1) if exact else kind(bounded.UP))
         patch.setattr(word_bound, "added", lambda values: sum(values, kind(0)))
-        sine_error = float_bound.sine_error
-        patch.setattr(float_bound, "sine_error", lambda *given: kind(sine_error(*given[:3], given[3].precision)))
+        sine_error = word_bound.sine_error
+        patch.setattr(word_bound, "sine_error", lambda *given: kind(sine_error(*given[:3], given[3].precision)))
+        patch.setattr(Plan, "floats", property(lambda plan: OtherPrecision(plan.precision, kind)))
         yield
 
 
 def composed(
-    model: bt.Model, facts: list[BlockFacts], kind: type, monkeypatch: pytest.MonkeyPatch, room: Any = bounded.ROOM
+    model: bt.Model, facts: list[BlockFacts], kind: type, monkeypatch: pytest.MonkeyPatch, room: Any = bounded.ROUND_UP
 ) -> list[OutputBound]:
     """Return the bounds of a model, computed with a kind of number."""
     draft, _ = redraft(model)
     own = [BlockFacts(kind(fact.error), fact.low, fact.high) for fact in facts]
     with numbers(kind, 1 if kind is Fraction else room, monkeypatch):
-        if draft.plan.target == "float":
-            algebra = float_bound.FloatErrors(draft.plan, own)
-            algebra.precision = OtherPrecision(draft.plan.precision, kind)  # type: ignore[assignment]
-            monkeypatch.setattr(float_bound, "FloatErrors", lambda plan, facts: algebra)
-            return float_bound.compose_floats(draft.plan, own)
-        scales = {name: argument.scale for name, argument in draft.source.arguments.items()}
-        return word_bound.compose(draft.plan, scales, own)
+        scales = {name: argument.scale for name, argument in draft.formats.arguments.items()}
+        return word_bound.compose_bounds(draft.plan, scales, own)
 
 
 def values_of(bound: OutputBound) -> dict[str, Any]:
@@ -208,7 +206,7 @@ def test_without_room_a_bound_could_be_too_small(monkeypatch: pytest.MonkeyPatch
     assert all(values_of(mine)["tables"] < values_of(least)["tables"] for mine, least in zip(found, exact, strict=True))
 
 
-@pytest.mark.parametrize("helper", ["nextafter", "ROOM", "TINY"])
+@pytest.mark.parametrize("helper", ["nextafter", "ROUND_UP", "TINY"])
 @pytest.mark.parametrize(("arm", "target", "bits"), MODELS[:3], ids=str)
 def test_coarser_helpers_only_let_bounds_grow(
     arm: str, target: str, bits: int, helper: str, monkeypatch: pytest.MonkeyPatch
@@ -224,8 +222,8 @@ def test_coarser_helpers_only_let_bounds_grow(
         return x
 
     coarse = SimpleNamespace(hypot=math.hypot, fsum=math.fsum, inf=math.inf, nextafter=farther)
-    coarser = {"nextafter": ("math", coarse), "ROOM": ("ROOM", 1 + 1e-9), "TINY": ("TINY", 1e-20)}
-    for module in (word_bound, float_bound, bounded):
+    coarser = {"nextafter": ("math", coarse), "ROUND_UP": ("ROUND_UP", 1 + 1e-9), "TINY": ("TINY", 1e-20)}
+    for module in COMPOSING:
         monkeypatch.setattr(module, *coarser[helper], raising=False)
     after = draft.bounds(facts)
     grown = False
@@ -235,7 +233,7 @@ def test_coarser_helpers_only_let_bounds_grow(
             grown |= values_of(new)[part] > value
         assert new.low <= old.low <= old.high <= new.high
         grown |= new.low < old.low or new.high > old.high
-    assert grown or (helper != "ROOM" and target != "float")  # only floats need the other two
+    assert grown or (helper != "ROUND_UP" and target != "float")  # only floats need the other two
 
 
 @pytest.mark.parametrize("source", ["recursive", "terms"])
@@ -243,7 +241,7 @@ def test_coarser_units_let_the_distance_to_the_robot_grow(source: str, monkeypat
     model = compiled("planar2r", bits=12, target="integer", source=source)
     before = redraft(model)[0].arithmetic
     coarse = bounded.ULP * 64
-    for module in (bounded, bounded_chain, recursion_truth, term_truth):
+    for module in (bounded, recursion_truth, term_truth):
         monkeypatch.setattr(module, "ULP", coarse)
     monkeypatch.setattr(term_truth, "SINE_RADIUS", term_truth.SINE_RADIUS * 64)
     after = redraft(model)[0].arithmetic

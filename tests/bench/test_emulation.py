@@ -5,13 +5,15 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from chip_tools import needs
 from compiled import arm, random_words
 
 import bddtorque as bt
 from bddtorque.bench import emulation
-from bddtorque.bench.c_call import MANIFEST, CCall
-from bddtorque.bench.cycle_models import instruction_cost
 from bddtorque.bench.emulation import measure, missing_tools
+from bddtorque.bench.emulators import instruction_cost
+from bddtorque.export.c_call import CCall
+from bddtorque.export.folder import MANIFEST
 from bddtorque.spec.chips import chips
 
 SMALL = ("atmega2560", "cortex-m0")
@@ -21,13 +23,6 @@ OTHERS = [
     if chip.tools and name not in SMALL
 ]
 HEADER = "#include <stdint.h>\nint32_t f(int32_t x, int32_t y);\n"
-
-
-def needs(chip: str) -> None:
-    """Skip a test where the tools of a chip are missing, in the words that a user gets."""
-    lacking = missing_tools(chip)
-    if lacking:
-        pytest.skip(lacking)
 
 
 def written(folder: Path, body: str) -> Path:
@@ -47,12 +42,12 @@ def test_exported_c_gives_the_words_of_the_model(chip, tmp_path):
     words = random_words(model, 20)
     states = np.concatenate(words, axis=1)
     found = {}
-    for form in ("multi_terminal", "ifs"):
+    for form in ("bits", "ifs"):
         bt.export_c(model, tmp_path / form, form=form, vectors=1)
         found[form] = measure(tmp_path / form, chip, states, ("-O1",))
         assert np.array_equal(found[form].words, model.torque_words(*words))
         assert found[form].ram == 0 and found[form].flash > 1000 and 0 < found[form].stack < 200
-    assert found["ifs"].net.mean() < found["multi_terminal"].net.mean()
+    assert found["ifs"].net.mean() < found["bits"].net.mean()
 
 
 LOOPS = {

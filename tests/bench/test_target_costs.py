@@ -1,4 +1,4 @@
-"""What each target would cost: counted where it was compiled, estimated for the others, and shown by `compile`."""
+"""Cost of each target: counted where it was compiled, estimated for the others, and shown by `compile`."""
 
 import json
 from pathlib import Path
@@ -6,30 +6,28 @@ from pathlib import Path
 import pytest
 from compiled import arm, compiled, rubbing_arm
 
-from bddtorque.bench.target_costs import (
-    Recursion,
-    _about_floats,
-    _about_integers,
-    _about_tables,
-    counted_cost,
-    target_costs,
-)
+from bddtorque.bench.target_costs import Recursion, TargetCost, counted_cost, estimates, target_costs
 from bddtorque.cli import main
-from bddtorque.compiler import robot_draft, target_plans
+from bddtorque.compiler import robot_draft
 from bddtorque.compiler.origin import from_recursion
 from bddtorque.compiler.pinning import load_plan
 from bddtorque.model.model import Model
 from bddtorque.robots.library import load_robot
+from bddtorque.targets import float as float_target
+from bddtorque.targets import integer as integer_target
+from bddtorque.targets import tables as tables_target
 
 CASCADE = Path(__file__).parents[2] / "cascade"
 FACTOR = 2.2
-"""What estimates may be off."""
+"""Largest factor between an estimate and a count."""
 
 
-def recursion_of(name: str, bits: int) -> Recursion:
+def estimate_of(target: str, name: str, bits: int) -> TargetCost:
     robot = load_robot(name)
-    counts = from_recursion(robot).graph.counts()
-    return Recursion(counts["sums"], counts["products"], counts["sine_cosines"], robot.degrees_of_freedom, 0, bits)
+    counts, n = from_recursion(robot).graph.counts(), robot.degrees_of_freedom
+    inputs = 2 * n + sum(not joint.kind.turns for joint in robot.joints)
+    recursion = Recursion(counts["sums"], counts["products"], counts["sine_cosines"], inputs, n, 0, bits)
+    return {cost.target: cost for cost in estimates(recursion)}[target]
 
 
 def close(estimate: int, counted: int) -> bool:
@@ -42,7 +40,7 @@ def close(estimate: int, counted: int) -> bool:
 def test_estimates_of_tables(name):
     """Against the plans of the built-in arms."""
     plan = load_plan(CASCADE / f"{name}.json")
-    counted, estimate = counted_cost(Planned(plan)), _about_tables(recursion_of(name, 12))
+    counted, estimate = counted_cost(Planned(plan)), estimate_of("tables", name, 12)
     assert close(estimate.look_ups, counted.look_ups)
     assert close(estimate.sums, counted.sums)
     assert (counted.products, estimate.products) == (0, 0)
@@ -63,7 +61,7 @@ class Planned(Model):
 )
 def test_estimates_of_floats(name, bits):
     model = compiled(name, bits=bits, target="float", **({"precision": "single"} if bits > 12 else {}))
-    counted, estimate = counted_cost(model), _about_floats(recursion_of(name, bits))
+    counted, estimate = counted_cost(model), estimate_of("float", name, bits)
     assert (estimate.look_ups, estimate.products) == (counted.look_ups, counted.products) or name == "scara"
     assert close(estimate.products, counted.products)
     assert abs(estimate.sums - counted.sums) <= 10
@@ -72,10 +70,7 @@ def test_estimates_of_floats(name, bits):
 
 @pytest.mark.parametrize("name", ["planar2r", "scara", pytest.param("ur5", marks=pytest.mark.everything)])
 def test_estimates_of_integers(name):
-    counted, estimate = (
-        counted_cost(compiled(name, bits=12, target="integer")),
-        _about_integers(recursion_of(name, 12)),
-    )
+    counted, estimate = counted_cost(compiled(name, bits=12, target="integer")), estimate_of("integer", name, 12)
     assert estimate.look_ups == counted.look_ups
     assert close(estimate.products, counted.products)
     assert close(estimate.sums, counted.sums)
@@ -102,8 +97,9 @@ def test_no_other_plan_is_made(monkeypatch):
 
     models = arm(6), arm(6, target="float")
     monkeypatch.setattr(robot_draft, "plan_by_paper", made)
-    for name in ("plan_floats", "plan_network", "plan_integers"):
-        monkeypatch.setattr(target_plans, name, made)
+    planners = {float_target: "plan_floats", tables_target: "plan_network", integer_target: "plan_integers"}
+    for module, name in planners.items():
+        monkeypatch.setattr(module, name, made)
     found = {cost.target: cost for cost in target_costs(models[0])}
     assert (found["tables"].counted, found["float"].counted) == (True, False)
     found = {cost.target: cost for cost in target_costs(models[1])}

@@ -1,17 +1,18 @@
 """`bench`: tables for people, JSON for programs, a picture; refusals in one line."""
 
 import json
+import re
 
 import pytest
 
 from bddtorque.bench import timing
-from bddtorque.bench.contenders import BASELINE, VECTOR_BASELINE, Contender
-from bddtorque.bench.table_sizes import Sizes
-from bddtorque.bench.timing import Report, Timing
-from bddtorque.cli.bench_command import _timing_table, chip_table, fpga_table
+from bddtorque.bench.chip_bench import ChipFigures
+from bddtorque.bench.contenders import BASELINE, VECTOR_BASELINE, Contender, Sizes
+from bddtorque.bench.fpga_bench import FpgaFigures
+from bddtorque.bench.latency import Latency
+from bddtorque.bench.timing import BenchReport, Timing
+from bddtorque.cli.bench_command import _latency_table, _timing_table, chip_table, fpga_table
 from bddtorque.cli.console import output
-from bddtorque.export.chip_bench import ChipFigures
-from bddtorque.export.fpga_bench import FpgaFigures
 
 QUICK = ["--states", "64", "--rounds", "2"]
 
@@ -46,7 +47,7 @@ def test_a_robot_is_measured_for_both_targets(run, tmp_path):
     assert [report["target"] for report in found["reports"]] == ["float", "tables"]
     for report in found["reports"]:
         assert report["bits"] == [5, 5] and report["bound"] < 1
-        assert report["latency"]["calls"] > 1000
+        assert report["latency"]["calls"] > 1000 and report["latency"]["resolution"] > 0
         assert {"name", "nanoseconds", "ratio", "lowest", "highest", "sizes"} <= set(report["timings"][0])
     assert found["machine"]["processor"] and plot.read_bytes().startswith(b"\x89PNG")
 
@@ -75,12 +76,24 @@ def test_a_narrow_terminal_shows_every_figure(monkeypatch, capsys):
     sizes = Sizes(123_456_789, 98_765)
     names = ("words, one state at a time", "pinocchio.rnea, from Python")
     timings = [Timing(name, 12345.6, 1234.5, 1111.11, 2222.22, 2345.6, True, True, sizes) for name in names]
-    report = Report("planar2r", "tables", "terms", (6, 6), 0.97, tuple(timings), (), None)
+    report = BenchReport("planar2r", "tables", "terms", (6, 6), 0.97, tuple(timings), (), None)
     output().print(_timing_table(report))
     shown = capsys.readouterr().out
     assert "…" not in shown
     for part in ("12,346", "1,234", "1,111–2,222", "2,346", "123.5 MB", "98.8 kB", "* pinocchio.rnea"):
         assert part in shown
+
+
+def test_a_latency_that_is_not_resolved_says_so(monkeypatch, capsys):
+    monkeypatch.setenv("COLUMNS", "80")
+    latency = Latency(None, 12.3, 1234.5, None, 1011.0, 1610.0, 7.21, 81_920, 100)
+    alone = Timing("words, one state at a time", 12.3, 1.0, 1.0, 1.0, 1.0, True, False, Sizes(10_000, 96))
+    report = BenchReport("planar2r", "float", "terms", (5, 5), 0.97, (alone,), (), latency)
+    output().print(_latency_table(report))
+    lines = capsys.readouterr().out.splitlines()
+    rows = dict(cells for line in lines if len(cells := re.split(r"  +", line.strip())) == 2)
+    assert rows["median"] == rows["slowest state, at its best"] == "below its resolution (7.2 ns)"
+    assert (rows["99.9 %"], rows["worst of 81,920 calls, interruptions included"]) == ("12", "1,234")
 
 
 def test_chips_and_fpgas_fit_80_columns(model, monkeypatch, capsys):

@@ -12,10 +12,10 @@ import pytest
 
 import bddtorque
 from bddtorque.base.errors import BddTorqueError
+from bddtorque.base.workers import step
 from bddtorque.cli import help_text
 from bddtorque.cli.app import COMMANDS, main
 from bddtorque.cli.progress import NUMBA, ShownProgress
-from bddtorque.work import step
 
 
 def python(code: str) -> subprocess.CompletedProcess[str]:
@@ -85,7 +85,7 @@ def test_completion_can_be_installed(run):
         (["compile", "planar2r", "--target", "i"], ["integer"]),
         (["compile", "planar2r", "--chip", "cortex-m4"], ["cortex-m4", "cortex-m4f"]),
         (["plan", "planar2r", "--quantity", "ma"], ["mass_matrix"]),
-        (["machines", "planar2r", "--costs", "c"], ["cell"]),
+        (["compile", "planar2r", "--precision", "s"], ["single"]),
     ],
 )
 def test_names_are_completed(typed, values, monkeypatch, capsys):
@@ -123,9 +123,8 @@ def test_nothing_given_shows_help_and_is_bad_use(run):
         (["compil"], "unknown command 'compil'; did you mean 'compile'?"),
         (["compile", "planar2r", "--bits"], "--bits needs a value"),
         (["sweep", "planar2r", "--states", "many"], "--states must be an integer, got 'many'"),
-        (["sweep", "planar2r", "--search=-1"], "--search must be at least 0, got '-1'"),
+        (["sweep", "planar2r", "--search=-1"], "--search must be at least 0, got -1"),
         (["ask", "a.bdt", "--at-least", "x"], "--at-least must be a number, got 'x'"),
-        (["machines", "planar2r", "--costs", "money"], "--costs must be 'word', 'bit' or 'cell', got 'money'"),
     ],
 )
 def test_bad_use_is_one_line(refused, arguments, said):

@@ -1,7 +1,6 @@
 """`compile`, `info`, `verify`."""
 
 import json
-import math
 import os
 import re
 from pathlib import Path
@@ -11,10 +10,10 @@ from compiled import rubbing_arm
 
 import bddtorque as bt
 from bddtorque.base.errors import BddTorqueError
-from bddtorque.cli.options import read_bits, read_input_bits, read_ranges, read_word_lengths
+from bddtorque.cli.options import read_word_lengths
 from bddtorque.compiler.verify import Check
-from bddtorque.diagrams.engine import ENGINES
-from bddtorque.diagrams.forms import FORMS
+from bddtorque.plan.engine import make_engine
+from bddtorque.plan.forms import FORMS
 from bddtorque.robots.robot_data import robot_from_plain
 
 SMALL = ["--bits", "5", "--block-bits", "10", "--workers", "1", "--no-cache"]
@@ -45,18 +44,12 @@ def test_compile_as_json(run, tmp_path):
     assert {"seconds", "peak_bytes", "numba_seconds", "start_seconds", "engine"} <= set(told["report"])
 
 
-def test_who_built_the_diagrams_is_said(run, tmp_path, monkeypatch):
-    path = tmp_path / "arm.bdt"
-    assert "without dd" not in run("compile", "planar2r", "-o", path, *SMALL).out
-    counts = [diagram.node_count for diagram in bt.load(path).diagrams]
-    most = sorted(counts)[-2]
-    for engine in ENGINES.values():
-        monkeypatch.setattr(engine, "load_limit", most)
-    monkeypatch.setenv("COLUMNS", "200")
-    said = run("compile", "planar2r", "-o", path, *SMALL).out
-    assert re.search(rf"bddtorque \(\d of {len(counts)} diagrams\)", said)
-    assert "a diagram was built by bddtorque's own builder instead of dd: " in said
-    assert re.search(rf"\d of more than {most} nodes, built by bddtorque without dd", run("info", path).out)
+def test_who_built_the_diagrams_is_said(run, tmp_path):
+    for engine in ("auto", "autoref"):
+        report = json.loads(
+            run("compile", "planar2r", "-o", tmp_path / "arm.bdt", *SMALL, "--engine", engine, "--json").out
+        )
+        assert report["report"]["engine"] == (make_engine().name if engine == "auto" else engine)
 
 
 def test_compile_names_the_file_after_the_spec(run, tmp_path, monkeypatch):
@@ -140,7 +133,7 @@ def test_an_interrupted_compilation_leaves_the_old_file(run, tmp_path, monkeypat
     def interrupt(*_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("bddtorque.base.writing.os.fsync", interrupt)
+    monkeypatch.setattr("bddtorque.base.files.os.fsync", interrupt)
     assert run("compile", "planar2r", "-o", path, *SMALL).code == 130
     assert path.read_text(encoding="utf-8") == "old"
     assert list(tmp_path.iterdir()) == [path]
@@ -175,7 +168,7 @@ def test_info_as_json(run, model, model_file):
     assert [each["nodes"] for each in told["block_list"]] == [diagram.node_count for diagram in model.diagrams]
     assert [each["depth"] for each in told["block_list"]] == [diagram.depth for diagram in model.diagrams]
     assert set(told["block_list"][0]["bytes"]) == set(FORMS)
-    assert told["formats"] == model.formats.to_plain()
+    assert told["words"] == model.formats.to_plain()
     assert isinstance(told["constant_sequence"]["constant"], bool)
 
 
@@ -205,7 +198,8 @@ def test_info_shows_every_parameter_of_the_robot(run, tmp_path):
 def test_a_function_has_no_robot_to_show(refused, tmp_path):
     path = tmp_path / "square.bdt"
     bt.compile_function(lambda x: x * x, inputs={"x": (4, 1.0)}, output=4).save(path)
-    assert refused("info", path, "--robot") == f"bddtorque: --robot: {path} holds a function, not a robot\n"
+    said = "is a function, which has no joints: compile a robot"
+    assert refused("info", path, "--robot") == f"bddtorque: {path}: parameters of the robot: 'function' {said}\n"
 
 
 def test_info_says_which_forms_are_taken_and_why(run, model, model_file, monkeypatch):
@@ -290,24 +284,9 @@ def test_verify_names_the_check_that_failed(run, model_file, monkeypatch):
     assert "FAIL  tables        entry 3 must be 4" in ran.out
 
 
-def test_values_of_options():
-    assert read_bits("12") == 12
-    assert read_bits("12,10") == [12, 10]
+def test_word_lengths_to_compare():
     assert read_word_lengths("6:8") == [6, 7, 8]
     assert read_word_lengths("12,6:7,6") == [12, 6, 7]
-    assert read_input_bits([]) is None
-    assert read_input_bits(["8,9"]) == [8, 9]
-    assert read_input_bits(["position=8", "velocity=9,9"]) == {"position": 8, "velocity": [9, 9]}
-    assert read_ranges("1.5", "velocity") == (-1.5, 1.5)
-    assert read_ranges("-1:2", "velocity") == (-1.0, 2.0)
-    assert read_ranges("1,-1:2", "velocity") == [(-1.0, 1.0), (-1.0, 2.0)]
-    assert read_ranges("180 deg/s,-pi:pi/2", "velocity") == [(-math.pi, math.pi), (-math.pi, math.pi / 2)]
-    assert read_ranges("elbow=-1:2,wrist=3 N·m,hand=auto", "torque") == (
-        ("elbow", (-1.0, 2.0)),
-        ("hand", "auto"),
-        ("wrist", (-3.0, 3.0)),
-    )
-    assert read_ranges("limits", "torque") == "limits"
 
 
 @pytest.mark.parametrize("text", ["", "8:6", "1:4", "20:25", "6:", "a", "6..8"])

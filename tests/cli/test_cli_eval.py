@@ -6,7 +6,7 @@ import json
 import numpy as np
 import pytest
 
-from bddtorque.cli.state_files import column_names
+from bddtorque.cli.eval_command import column_names
 
 HEADER = "q:shoulder,q:elbow,qd:shoulder,qd:elbow,qdd:shoulder,qdd:elbow"
 
@@ -25,8 +25,8 @@ def csv_of(states, header=HEADER):
     return header + "\n" + "".join(",".join(map(repr, row)) + "\n" for row in states.tolist())
 
 
-def test_column_names():
-    assert ",".join(column_names(["shoulder", "elbow"])) == HEADER
+def test_column_names(model):
+    assert ",".join(column_names(model.formats.inputs)) == HEADER
 
 
 @pytest.mark.parametrize("evaluator", ["words", "bits"])
@@ -51,9 +51,9 @@ def test_words_in_words_out(run, model, model_file):
 
 def test_json(run, model, model_file):
     told = json.loads(run("eval", model_file, "--q", "1,2", "--qd", "5,0", "--json").out)
-    assert told["joints"] == ["shoulder", "elbow"]
+    assert told["outputs"] == ["tau:shoulder", "tau:elbow"]
     assert told["units"] == ["N·m", "N·m"]
-    assert told["tau"] == [model.torque([1, 2], [5, 0], [0, 0]).tolist()]
+    assert told["values"] == [model.torque([1, 2], [5, 0], [0, 0]).tolist()]
     assert told["out_of_range"] == {"qd:shoulder": 1}
 
 
@@ -69,7 +69,7 @@ def test_csv_round_trip_is_the_model(run, model, model_file, states, tmp_path):
 
 
 def test_pieces_are_joined(run, model, model_file, states, tmp_path, monkeypatch):
-    monkeypatch.setattr("bddtorque.cli.state_files.PIECE", 7)
+    monkeypatch.setattr("bddtorque.cli.eval_command.PIECE", 7)
     (tmp_path / "states.csv").write_text(csv_of(states), encoding="utf-8")
     np.save(tmp_path / "states.npy", states)
     expected = model.torque(states[:, :2], states[:, 2:4], states[:, 4:])
@@ -113,7 +113,7 @@ def test_out_of_range_is_counted_beside_the_result(run, model, model_file):
     ran = run("eval", model_file, "--q", "9,0", "--qd", "0,-4")
     assert ran.code == 0
     assert parsed(ran.out)[0].tolist() == model.torque([9, 0], [0, -4], [0, 0]).tolist()
-    assert ran.err == "bddtorque: out of range: q:shoulder 1, qd:elbow 1; positions that turn wrap, others saturate\n"
+    assert ran.err == "bddtorque: out of range: q:shoulder 1, qd:elbow 1; angles wrap, others saturate\n"
 
 
 def test_out_of_range_can_be_refused(refused, model_file, tmp_path):
@@ -224,7 +224,7 @@ def test_an_interrupted_evaluation_leaves_nothing(run, model_file, states, tmp_p
     def interrupt(*_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("bddtorque.base.writing.os.fsync", interrupt)
+    monkeypatch.setattr("bddtorque.base.files.os.fsync", interrupt)
     for name in ("torques.csv", "torques.npy"):
         assert run("eval", model_file, tmp_path / "states.csv", "-o", tmp_path / name).code == 130
     assert [path.name for path in tmp_path.iterdir()] == ["states.csv"]

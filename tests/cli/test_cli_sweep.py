@@ -22,28 +22,28 @@ def test_found_is_within_proved(run, model, model_file):
     (one,) = told["sweeps"]
     assert one["digest"] == model.digest
     assert (one["states"], one["corner_states"], one["searched_states"], one["seed"]) == (2000, 250, 250, 3)
-    for joint, bound in zip(one["joints"], model.certificate.bounds, strict=True):
+    for joint, bound in zip(one["outputs"], model.certificate.bounds, strict=True):
         assert 0.4 < joint["found"]["units"] <= joint["proved"]["units"] == bound
 
 
 def test_the_summary_comes_first_and_every_joint_on_request(run, model, model_file):
     short = run("sweep", model_file, *QUICK).out
     lines = short.splitlines()
-    assert lines[1] == "Every error found is within its proved bound (2 torques)"
+    assert lines[1] == "Every error found is within its proved bound (2 outputs)"
     assert len(lines) < 16
-    assert all(sum(name in line for line in lines) == 1 for name in model.formats.joint_names)
+    assert all(sum(name in line for line in lines) == 1 for name in model.formats.q.labels)
     assert "p99.9" not in short
-    whole = run("sweep", model_file, *QUICK, "--joints").out
+    whole = run("sweep", model_file, *QUICK, "--outputs").out
     assert whole.splitlines()[:8] == lines[:8]
     assert whole.count("p99.9") == 3  # one table per kind of error
-    assert "--joints" not in whole
+    assert "--outputs" not in whole
 
 
 def test_several_models_are_one_row_each(run, model_file, tmp_path):
     copy = tmp_path / "copy.bdt"
     copy.write_bytes(model_file.read_bytes())
     lines = run("sweep", model_file, copy, "--workers", "1", "--no-cache", *QUICK).out.splitlines()
-    assert lines[1] == "Every error found is within its proved bound (4 torques)"
+    assert lines[1] == "Every error found is within its proved bound (4 outputs)"
     for name in ("small", "copy"):  # in the summary, and with size and speed
         assert sum(line.split()[:1] == [name] for line in lines) == 2
 
@@ -51,7 +51,7 @@ def test_several_models_are_one_row_each(run, model_file, tmp_path):
 @pytest.mark.parametrize("command", ["info", "sweep"])
 def test_a_narrow_terminal_shows_everything(run, model_file, monkeypatch, command):
     monkeypatch.setenv("COLUMNS", "80")
-    ran = run(command, model_file, *([*QUICK, "--joints"] if command == "sweep" else []))
+    ran = run(command, model_file, *([*QUICK, "--outputs"] if command == "sweep" else []))
     assert "…" not in ran.out
     assert max(map(len, ran.out.splitlines())) <= 80
 
@@ -61,14 +61,14 @@ def test_more_found_than_proved_is_exit_code_1(run, model_file, monkeypatch):
 
     def broken(*arguments, **named):
         result = swept(*arguments, **named)
-        return replace(result, joints=(replace(result.joints[0], proved=0.1), *result.joints[1:]))
+        return replace(result, outputs=(replace(result.outputs[0], proved=0.1), *result.outputs[1:]))
 
     monkeypatch.setattr("bddtorque.sweeps.sweep", broken)
     ran = run("sweep", model_file, *QUICK)
     assert ran.code == 1
-    assert ran.out.splitlines()[1] == "1 of 2 torques EXCEED the proved bound"
+    assert ran.out.splitlines()[1] == "1 of 2 outputs EXCEED the proved bound"
     assert "EXCEEDS" in ran.out
-    assert ran.err.startswith("bddtorque: found more than proved: torque of 'shoulder' at 6 bits")
+    assert ran.err.startswith("bddtorque: found more than proved: shoulder of planar2r at 6 bits")
     assert ran.err.count("\n") == 1
     ran = run("sweep", model_file, *QUICK, "--json")
     assert ran.code == 1
@@ -86,7 +86,7 @@ def test_word_lengths_are_compared(run, tmp_path):
         rows = list(csv.DictReader(file))
     kinds = ("tables", "inputs", "total")
     expected = [(bits, joint, kind) for bits in "45" for joint in ("shoulder", "elbow") for kind in kinds]
-    assert [(row["bits"], row["joint"], row["error"]) for row in rows] == expected
+    assert [(row["bits"], row["output"], row["error"]) for row in rows] == expected
     for row in rows[::3]:
         assert float(row["max_units"]) <= float(row["proved_units"])
         assert float(row["proved_si"]) == pytest.approx(float(row["proved_units"]) * float(row["lsb"]))
@@ -108,10 +108,10 @@ def test_models_stand_side_by_side(run, model_file, tmp_path, monkeypatch):
     assert f"{len(model_file.read_bytes()):,}" in ran.out
     with (tmp_path / "both.csv").open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
-    assert [row["label"] for row in rows] == ["small"] * 6 + ["copy"] * 6
+    assert [row["name"] for row in rows] == ["small"] * 6 + ["copy"] * 6
     told = json.loads(run("sweep", model_file, copy, *flags, "--json").out)
-    assert [each["label"] for each in told["sweeps"]] == ["small", "copy"]
-    assert told["sweeps"][0]["joints"] == told["sweeps"][1]["joints"]
+    assert [each["name"] for each in told["sweeps"]] == ["small", "copy"]
+    assert told["sweeps"][0]["outputs"] == told["sweeps"][1]["outputs"]
     assert told["sweeps"][0]["cost"]["file_bytes"] == len(model_file.read_bytes())
 
 
@@ -131,7 +131,7 @@ def test_a_trajectory_by_name_or_from_a_file(run, model, model_file, tmp_path):
     (one,) = json.loads(run("sweep", model_file, *QUICK, "--trajectory", "quintic", "--json").out)["sweeps"]
     assert (one["trajectory"], one["states"], one["corner_states"]) == ("quintic", 2000, 0)
     path = tmp_path / "path.csv"
-    columns = [f"{kind}:{joint}" for kind in ("q", "qd", "qdd") for joint in model.formats.joint_names]
+    columns = [f"{kind}:{joint}" for kind in ("q", "qd", "qdd") for joint in model.formats.q.labels]
     path.write_text(",".join(columns) + "\n0.3,1.2,0.5,0,0,0.1\n0.4,1.1,90,0,0,0.1\n", encoding="utf-8")
     ran = run("sweep", model_file, "--trajectory", path, "--plot", tmp_path / "path.png")
     assert (ran.code, ran.err) == (0, "")
@@ -143,7 +143,7 @@ def test_a_trajectory_by_name_or_from_a_file(run, model, model_file, tmp_path):
 def test_search_may_be_left_out(run, model_file):
     (one,) = json.loads(run("sweep", model_file, *QUICK, "--search", "0", "--json").out)["sweeps"]
     assert one["searched_states"] == 0
-    assert one["joints"][0]["search_max"]["units"] == 0
+    assert one["outputs"][0]["search_max"]["units"] == 0
 
 
 def test_a_picture_of_one_model(run, model_file, tmp_path):
@@ -161,7 +161,7 @@ def test_a_picture_of_one_model(run, model_file, tmp_path):
         (["--seed", "-1"], "at least 0"),
         (["--workers", "0"], "--workers must be"),
         (["--evaluator", "letters"], "evaluator"),
-        (["--search", "-1"], "--search must be at least 0, got '-1'"),
+        (["--search", "-1"], "--search must be at least 0, got -1"),
         (["--trajectory", "cosine"], "quintic, sine, or a .csv or .npy file, got 'cosine'"),
         (["--trajectory", "missing.csv"], "missing.csv"),
         (["another.bdt"], "another.bdt"),

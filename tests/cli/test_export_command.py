@@ -7,7 +7,7 @@ import subprocess
 import pytest
 
 import bddtorque as bt
-from bddtorque.export.blif import blif_text
+from bddtorque.export.logic import blif_text
 
 needs_compiler = pytest.mark.skipif(shutil.which("cc") is None, reason="no C compiler (cc) on this machine")
 
@@ -45,14 +45,14 @@ def test_one_term(run, model_file, tmp_path):
 def test_export_as_json(run, model_file, tmp_path, monkeypatch):
     monkeypatch.setenv("PATH", "")
     monkeypatch.delenv("CC", raising=False)
-    flags = ["--form", "multi_terminal", "--name", "Arm2"]
+    flags = ["--form", "edge_valued", "--name", "Arm2"]
     ran = run("export", model_file, "--c", tmp_path / "c", *flags, "--json")
     assert ran.code == 0
     told = json.loads(ran.out)
     assert told["prefix"] == "Arm2"
     assert set(told["files"]) == {path.name for path in (tmp_path / "c").iterdir()}
     assert {name: (tmp_path / "c" / name).stat().st_size for name in told["files"]} == told["files"]
-    assert set(told["forms"].values()) == {"multi_terminal"}
+    assert set(told["forms"].values()) == {"edge_valued"}
     assert told["measured"] == {"reason": "no C compiler found"}
     assert told["bound"] == list(bt.load(model_file).certificate.bounds)
     assert not told["constant_sequence"]
@@ -77,12 +77,10 @@ def test_bad_use(refused, model_file, tmp_path):
     folder = tmp_path / "c"
     assert "export needs --c DIR" in refused("export", model_file)
     assert "--form must be 'chosen', 'dense'" in refused("export", model_file, "--c", folder, "--form", "best")
-    gone = refused("export", model_file, "--c", folder, "--products", "native")
-    assert "export has no option --products any more: set products = ... in the spec" in gone
     assert "--name must be up to 40 letters" in refused("export", model_file, "--c", folder, "--name", "2r")
     assert "smallest forms" in refused("export", model_file, "--c", folder, "--flash", "1 kB")
-    gone = refused("export", model_file, "--c", folder, "--memory", "1 kB")
-    assert "export has no option --memory any more: --flash says what tables and code may take" in gone
+    assert "unknown option '--memory'" in refused("export", model_file, "--c", folder, "--memory", "1 kB")
+    assert "--form can only be given with --c DIR" in refused("export", model_file, "--pla", folder, "--form", "bits")
     assert "--vectors must be between 1 and" in refused("export", model_file, "--c", folder, "--vectors", "0")
     assert "that is installed" in refused("export", model_file, "--c", folder, "--cc", "no-such-cc")
     assert "none.bdt" in refused("export", tmp_path / "none.bdt", "--c", folder)

@@ -5,8 +5,8 @@ import json
 import pytest
 from compiled import arm
 
-from bddtorque.bench import fpga_tools
-from bddtorque.export import fpga_bench
+from bddtorque.bench import fpga_bench
+from bddtorque.export import fpga_tools
 
 
 @pytest.fixture
@@ -37,9 +37,12 @@ def test_a_circuit_is_written(run, model, tmp_path):
         (["--verilog", "v", "--share", "0"], "share must be a number of multipliers, at least 1, got 0"),
         (["--verilog", "v", "--processors", "2"], "--processors can only be given with --verilog DIR --one-bit"),
         (["--c", "c", "--one-bit"], "--one-bit can only be given with --verilog DIR"),
-        (["--verilog", "v", "--one-bit", "--share", "2"], "--share cannot be given with --one-bit"),
-        (["--verilog", "v", "--one-bit"], "a one-bit processor needs a model for target 'tables'"),
-        (["--verilog", "v", "--term", "J12"], "--term is for C, as tables and netlists are of the whole model"),
+        (["--verilog", "v", "--one-bit", "--share", "2"], "--share can only be given with --verilog DIR"),
+        (
+            ["--verilog", "v", "--one-bit"],
+            "a one-bit processor: diagrams: 'planar2r' was compiled for a target that multiplies",
+        ),
+        (["--verilog", "v", "--term", "J12"], "--term can only be given with --c DIR or --verilog DIR --one-bit"),
         (["--c", "v", "--verilog", "v"], "--c and --verilog both name v"),
     ],
 )

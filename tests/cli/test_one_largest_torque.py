@@ -13,7 +13,7 @@ from compiled import compiled
 import bddtorque as bt
 from bddtorque.cli.console import show
 from bddtorque.cli.tables import range_table
-from bddtorque.proof.torque_range import Extent, TorqueRange
+from bddtorque.proof.proved_bound import Extent, TorqueRange
 
 LARGER = [("scara", "integer"), ("planar3r_b", "float"), ("stanford", "float"), ("puma560", "integer")]
 ARMS = [

@@ -10,9 +10,7 @@ from compiled import arm
 from sample_robots import TWO_LINKS
 
 import bddtorque as bt
-from bddtorque.base.overwriting import WouldOverwriteError, command_files, refuse_overwriting, will_write
-from bddtorque.base.reading import opened
-from bddtorque.base.writing import write_whole
+from bddtorque.base.files import WouldOverwriteError, command_files, opened, refuse_overwriting, will_write, write_whole
 
 STATES = "q:shoulder,q:elbow,qd:shoulder,qd:elbow,qdd:shoulder,qdd:elbow\n0,0,0,0,0,0\n"
 SPEC = """robot = "arm.urdf"

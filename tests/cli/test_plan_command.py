@@ -8,11 +8,9 @@ from compiled import arm, rubbing_arm
 from sample_robots import TWO_LINKS, extended, joint
 
 import bddtorque as bt
-from bddtorque.base.errors import BddTorqueError
-from bddtorque.cli.options import read_lock, read_payload, read_xacro_args
-from bddtorque.compiler.float_plan_text import float_plan_text
 from bddtorque.compiler.pinning import load_plan
 from bddtorque.compiler.robot_draft import draft_of_robot
+from bddtorque.targets.plan_text import plan_text
 
 SMALL = ["--bits", "5", "--block-bits", "10"]
 QUICK = ["--workers", "1", "--no-cache"]
@@ -119,7 +117,7 @@ def test_a_plan_in_floats(run, refused, tmp_path):
 def test_friction_in_a_plan_in_floats():
     model = rubbing_arm()
     draft = draft_of_robot(model.spec, model.robot)
-    text = float_plan_text(draft.plan, "arm", draft.bounds())
+    text = plan_text(draft.plan, "arm", draft.bounds())
     assert "Tables of friction\n  b0 " in text
     assert " lookup    b0[w" in text
 
@@ -146,9 +144,12 @@ def test_models_in_floats_are_told_of_without_tables(run, refused, tmp_path):
         (["planar2r", "--tip", "hand"], "built-in robot 'planar2r': tip is for URDF and MJCF files and models only"),
         (["planar2r", "-o", "no/such/folder/plan.json"], "no folder"),
         (["arm.bdt"], "is a compiled model"),
-        (["planar2r", "--gravity", "0,0"], "--gravity must be 3 numbers"),
+        (
+            ["planar2r", "--gravity", "0,0"],
+            "--gravity must be x, y and z in m/s², in base axes, or 'runtime', got [0, 0]",
+        ),
         (["planar2r", "--gravity", "0,0,nan"], "gravity"),
-        (["planar2r", "--payload", "1,2"], "--payload must be MASS or MASS,X,Y,Z"),
+        (["planar2r", "--payload", "1,2"], "--payload must be a mass in kg, or mass, x, y and z of its centre in m"),
         (["planar2r", "--payload", "-1"], "bddtorque: --payload, mass must be above 0 kg, got -1"),
         (["planar2r", "--lock", "elbow"], "--lock must be others, or JOINT=POSITION"),
         (["planar2r", "--lock", "elbow=here"], "--lock of joint 'elbow' must be a number, or text such as"),
@@ -171,19 +172,6 @@ def test_a_key_of_the_file_is_not_taken_for_a_flag(refused, tmp_path):
     spec = tmp_path / "arm.toml"
     spec.write_text('robot = "planar2r"\nbits = 30\n', encoding="utf-8")
     assert refused("plan", spec, "--bits", "5").startswith("bddtorque: bits must be between 2 and 24, got 30 (")
-
-
-def test_values_of_options():
-    assert read_lock([]) is None
-    assert read_xacro_args([]) is None
-    assert read_xacro_args(["a=", "b=c=1"]) == {"a": "", "b": "c=1"}
-    assert read_lock(["others"]) == "others"
-    assert read_lock(["a=0.5", "b=c=-1"]) == {"a": 0.5, "b=c": -1.0}
-    assert read_payload("1.5") == 1.5
-    assert read_payload("1.5,0,0,0.1") == [1.5, 0.0, 0.0, 0.1]
-    for texts in (["=1"], ["a=1", "a=2"], ["others", "a=1"]):
-        with pytest.raises(BddTorqueError, match="--lock"):
-            read_lock(texts)
 
 
 def test_a_bare_urdf_compiles_and_writes_its_spec(run, two):

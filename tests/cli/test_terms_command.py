@@ -1,6 +1,7 @@
 """`terms`: every term of a robot, what a model spends on each, and drawings of their diagrams."""
 
 import json
+from types import SimpleNamespace
 from xml.etree import ElementTree
 
 import numpy as np
@@ -8,12 +9,11 @@ import pytest
 from compiled import arm, random_words, values_of
 
 import bddtorque as bt
-from bddtorque.diagrams.bdd import build
 from bddtorque.dynamics.terms import terms_of
-from bddtorque.model.source import RobotSource
+from bddtorque.plan.reduction import build
 from bddtorque.plan.table import Table
 from bddtorque.report.term_facts import model_terms, robot_terms
-from bddtorque.spec.loading import spec_and_robot
+from bddtorque.spec.spec_files import spec_and_robot
 from bddtorque.sweeps.term_errors import name_of
 
 KINDS = {
@@ -53,12 +53,12 @@ def test_terms_of_a_robot(run):
 def test_every_value_of_a_term_is_within_its_range(robot):
     spec, arm_itself, _ = spec_and_robot(robot, {"bits": 4})
     resolved = spec.resolve(arm_itself)
-    source = RobotSource(arm_itself, resolved, resolved.formats(arm_itself))
+    source = SimpleNamespace(formats=resolved.formats(arm_itself))
     q, qd, qdd = values_of(source, random_words(source, 300))
     motion = {f"qd{j + 1}": qd[:, j] for j in range(qd.shape[1])} | {
         f"qdd{j + 1}": qdd[:, j] for j in range(qd.shape[1])
     }
-    found = {(term.torque, term.name): term for term in robot_terms(source)}
+    found = {(term.torque, term.name): term for term in robot_terms(arm_itself, source.formats)}
     for term in terms_of(arm_itself).terms:
         for torque, names in term.summands():
             value = term.expansion(q) * np.prod([motion[name] for name in names], axis=0)
@@ -155,4 +155,4 @@ def test_what_cannot_be_shown_is_refused_in_a_line(refused, paper_file, tmp_path
 def test_a_model_without_terms_is_refused(refused, tmp_path):
     path = tmp_path / "arm.bdt"
     arm(4, source="recursive").save(path)
-    assert "source 'recursive', which has no separate terms" in refused("terms", path)
+    assert "'planar2r' was not compiled from separate terms: compile it with source" in refused("terms", path)

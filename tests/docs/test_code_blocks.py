@@ -22,8 +22,6 @@ OWN_TESTS = {"docs/cli.md", "docs/c.md"}
 """Pages that tests of their own run as a whole: tests/cli/test_cli_docs.py and those of tests/export."""
 RUN = [name for name in NAMES if name not in OWN_TESTS and any(block.language == "python" for block in blocks(name))]
 SLOW = {"docs/spec.md"}
-STRAIGHT = {"docs/api.md", "docs/getting-started.md"}
-"""Pages with kernels in loops: there, code for the plan is compiled sooner than the interpreter of all plans."""
 NEEDS = {"docs/assurance.md": "gappa"}
 """Programs of others that a page runs."""
 
@@ -62,8 +60,6 @@ def test_blocks_run(name, tmp_path, monkeypatch):
         pytest.skip(f"{NEEDS[name]} is not installed")
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: {0}, raising=False)  # no processes of its own for each page
-    if name in STRAIGHT:
-        monkeypatch.delenv("BDDTORQUE_STRAIGHT")
     lay_out(name)
     names: dict = {"__name__": "page"}
     printed = ""

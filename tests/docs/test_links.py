@@ -9,7 +9,8 @@ from pages import NAMES, ROOT, anchors, blocks, links, prose, text_of
 
 from bddtorque.cli.app import app
 
-COMMANDS = typer.main.get_command(app).commands
+GROUP = typer.main.get_command(app)
+COMMANDS = {name: GROUP.get_command(None, name) for name in GROUP.list_commands(None)}
 
 
 @pytest.mark.parametrize("name", NAMES)

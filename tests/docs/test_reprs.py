@@ -1,4 +1,4 @@
-"""What a prompt and a notebook show of models, certificates and plans: short, complete, and well-formed."""
+"""Models, certificates and plans as a prompt and a notebook show them: short, complete, and well-formed."""
 
 from dataclasses import replace
 from xml.etree import ElementTree
@@ -7,7 +7,7 @@ import pytest
 from compiled import arm
 
 from bddtorque.base.errors import BddTorqueError
-from bddtorque.base.shown_tables import html_table
+from bddtorque.base.shown_text import html_table
 from bddtorque.spec import from_toml
 
 
@@ -49,11 +49,13 @@ def test_a_certificate_says_what_is_not_faithful(model):
 
 
 def test_print_shows_every_joint(model):
-    for each in (model.robot, model.formats, model.formats.qd):
+    for each in (model.robot, model.formats.qd):
         _, head, *rows = str(each).splitlines()
         assert [row.split()[0] for row in rows] == ["shoulder", "elbow"]
         assert len({len(row) for row in (head, *rows)}) == 1, "columns are aligned"
-    assert f"{model.formats.qd['elbow'].lsb:.4g} rad/s" in str(model.formats)
+    rows = [row.split()[:2] for row in str(model.formats).splitlines()[2:]]
+    assert rows == [[array, joint] for array in ("q", "qd", "qdd", "tau") for joint in ("shoulder", "elbow")]
+    assert f"{model.formats.qd['elbow'].lsb:.6g} rad/s" in str(model.formats)
     assert "9.81" in str(model.robot).splitlines()[0]
     assert "payload 2 kg" in str(model.robot.with_payload(2.0))
     assert from_toml(str(model.spec)) == model.spec
@@ -62,7 +64,7 @@ def test_print_shows_every_joint(model):
 def test_formats_are_found_by_the_name_of_their_joint(model):
     for formats in (*model.formats.inputs, model.formats.tau):
         assert formats["elbow"] is formats[1]
-    with pytest.raises(BddTorqueError, match=r"^unknown joint 'elbo'; did you mean 'elbow'\?$"):
+    with pytest.raises(BddTorqueError, match=r"^unknown word of q 'elbo'; did you mean 'elbow'\?$"):
         model.formats.q["elbo"]
 
 

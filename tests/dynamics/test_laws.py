@@ -138,7 +138,7 @@ def test_units_may_be_chosen(robot: Robot, seed: int, kilogram: int, metre: int,
     """Other units of mass, length and time change torques by their dimensions: exactly so, in powers of two."""
     m, d, t = 2.0**kilogram, 2.0**metre, 2.0**second
     q, qd, qdd = random_states(robot, 4, seed)
-    along = np.array([1.0 if joint.revolute else d for joint in robot.joints])  # rad, or the unit of length
+    along = np.array([1.0 if joint.kind.turns else d for joint in robot.joints])  # rad, or the unit of length
     found = bt.inverse_dynamics(in_units(robot, m, d, t), q * along, qd * along / t, qdd * along / t**2)
     expected = bt.inverse_dynamics(robot, q, qd, qdd) * m * d**2 / t**2 / along
     np.testing.assert_array_equal(found, expected)
@@ -148,7 +148,7 @@ def in_units(robot: Robot, m: float, d: float, t: float) -> Robot:
     """Return the robot in units that are 1/m kg, 1/d m and 1/t s."""
 
     def joint(given: Joint) -> Joint:
-        rotor = given.rotor_inertia * m * (d * d if given.revolute else 1.0)
+        rotor = given.rotor_inertia * m * (d * d if given.kind.turns else 1.0)
         return replace(given, translation=vector(d * np.array(given.translation), ""), rotor_inertia=rotor)
 
     def body(given: Link) -> Link:

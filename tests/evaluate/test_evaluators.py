@@ -9,8 +9,8 @@ from exact import all_words
 from examples_tried import EVERY
 
 import bddtorque as bt
-from bddtorque.diagrams.forms import FORMS, Bits
 from bddtorque.evaluate.kinds import EVALUATORS
+from bddtorque.plan.forms import FORMS, Bits, make_form
 
 KINDS = [(kind, form) for kind in ("words", "bits") for form in EVALUATORS[kind]]
 
@@ -39,9 +39,8 @@ def test_every_word_length_is_faithful_and_the_same_everywhere(bits, count):
     model = arm(bits)
     assert model.certificate.faithful and max(model.certificate.bounds) < 1.0
     for table, diagram in zip(model.tables, model.diagrams, strict=True):  # every entry of every block
-        assert np.array_equal(Bits.from_diagram(diagram).expand(), table.values)
-        for form in FORMS.values():
-            assert np.array_equal(form.from_table(table, diagram.order).expand(), table.values)
+        for form in FORMS:
+            assert np.array_equal(make_form(form, table, diagram).expand(), table.values)
     words = some_words(model, count)
     expected = reference(model, words)
     tau = model.evaluator("words").torque_words(*words)
@@ -86,31 +85,28 @@ def test_floats_go_through_the_words():
     assert np.array_equal(model.torque(q[0], qd[0], qdd[0]), expected[0])
 
 
-def test_forms_are_made_by_the_evaluator_alone_and_once(monkeypatch):
+def test_diagrams_are_lowered_by_the_evaluator_alone_and_once(monkeypatch):
     made = []
-    for name, form in FORMS.items():
-        original = form.from_table.__func__
-        monkeypatch.setattr(
-            form, "from_table", classmethod(lambda cls, *given, f=original, n=name: made.append(n) or f(cls, *given))
-        )
+    original = Bits.from_diagram.__func__
+    monkeypatch.setattr(
+        Bits, "from_diagram", classmethod(lambda cls, *given: made.append(cls) or original(cls, *given))
+    )
     model = bt.compile("planar2r", bits=4, workers=1, cache=None)
+    model.evaluator("words", "dense")
     assert made == []
-    model.evaluator("words", "radix4")
-    assert made == ["radix4"] * len(model.tables)
+    model.evaluator("bits", "bits")
+    assert made == [Bits] * len(model.tables)
 
 
-@pytest.mark.parametrize("kind", [("bits", "bits"), ("bits", "lockstep"), ("words", "classes")], ids=str)
-def test_a_form_that_differs_from_its_table_is_refused(kind, monkeypatch):
+@pytest.mark.parametrize("form", ["bits", "lockstep"])
+def test_a_diagram_that_differs_from_its_table_is_refused(form):
     model = arm(4, workers=1)
     values = model.tables[0].values.copy()
     values[5] ^= 1
     other = replace(model.tables[0], values=values)
-    if kind[0] == "bits":  # the diagram is that of the true table
-        model = replace(model, tables=(other, *model.tables[1:]))
-    else:
-        monkeypatch.setattr(FORMS["classes"], "expand", lambda form: values)
-    with pytest.raises(bt.BddTorqueError, match=rf"form '{kind[1]}', expanded: index 5 must give"):
-        model.evaluator(*kind)
+    model = replace(model, tables=(other, *model.tables[1:]))
+    with pytest.raises(bt.BddTorqueError, match=rf"form '{form}', expanded: index 5 must give"):
+        model.evaluator("bits", form)
 
 
 @pytest.mark.parametrize(

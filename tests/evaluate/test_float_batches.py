@@ -11,9 +11,8 @@ from hypothesis import strategies as st
 import bddtorque as bt
 from bddtorque.evaluate import float_batches
 from bddtorque.evaluate.float_batches import FloatBatches, float_calls, pattern_of
-from bddtorque.words import Format
-from bddtorque.words.formats import LARGEST_TURNS, TURN
-from bddtorque.words.joints import JointFormats
+from bddtorque.words.formats import MAX_TURNS, TURN, Format
+from bddtorque.words.interface import word_vector
 from bddtorque.words.kernels import pack
 
 ANGLES = st.builds(
@@ -40,7 +39,7 @@ def values_of(word, seed):
 
 @given(st.lists(ANGLES | RANGES, min_size=1, max_size=4), st.integers(0, 1000))
 def test_words_and_counts_are_those_of_the_formats(words, seed):
-    formats = JointFormats("positions", tuple(words))
+    formats = word_vector("q", [f"q{k}" for k in range(len(words))], words)
     columns = [values_of(word, seed) for word in words]
     values = np.stack([np.resize(each, max(map(len, columns))) for each in columns], axis=1)
     expected, outside = formats.quantise_counted(values)
@@ -54,10 +53,10 @@ def test_words_and_counts_are_those_of_the_formats(words, seed):
 
 
 @pytest.mark.parametrize("kind", ["angle", "range"])
-@pytest.mark.parametrize("bad", [math.nan, math.inf, -math.inf, 2.1 * LARGEST_TURNS * math.pi])
+@pytest.mark.parametrize("bad", [math.nan, math.inf, -math.inf, 2.1 * MAX_TURNS * math.pi])
 @pytest.mark.parametrize("place", [0, 69])
 def test_what_has_no_word_is_refused(kind, bad, place):
-    formats = JointFormats("positions", (Format(kind, 8, -1.0, 1.0),))
+    formats = word_vector("q", ["q1"], (Format(kind, 8, -1.0, 1.0),))
     values = np.zeros((70, 1))
     values[place] = bad
     counts = np.zeros(1, dtype=np.int64)
@@ -72,7 +71,7 @@ def states(model, count, wild=1.0):
 
 def ordinary(monkeypatch, evaluator, *given):
     with monkeypatch.context() as patch:
-        patch.setattr(FloatBatches, "arrays", lambda self, states: None)
+        patch.setattr(FloatBatches, "rows", lambda self, states: None)
         return evaluator.torque(*given)
 
 
@@ -112,6 +111,6 @@ def test_a_batch_that_is_refused_says_what_is_wrong_and_counts_nothing():
     given[1][60, 1] = math.nan
     with pytest.raises(bt.BddTorqueError, match=r"must be finite, got nan at \[60\]$"):
         strict.torque(*given)
-    with pytest.raises(bt.BddTorqueError, match=r"^positions must have shape"):
+    with pytest.raises(bt.BddTorqueError, match=r"^q must have shape"):
         strict.torque(np.zeros((100, 3)), given[1], given[2])
     assert not strict.out_of_range.any()

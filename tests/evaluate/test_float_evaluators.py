@@ -9,10 +9,10 @@ import pytest
 from compiled import arm, found_errors, random_words, reference, rubbing_arm
 
 import bddtorque as bt
+from bddtorque.evaluate.float_straight import TILE
 from bddtorque.evaluate.state_arrays import count_outside
-from bddtorque.evaluate.state_layouts import TILE
 from bddtorque.spec import InputBits
-from bddtorque.words import Format
+from bddtorque.words.formats import Format
 
 OTHERS = "was compiled for target 'float': compile it with target = \"tables\""
 

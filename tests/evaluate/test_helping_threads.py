@@ -5,7 +5,7 @@ import threading
 
 import pytest
 
-from bddtorque.evaluate.helping_threads import HelpingThreads
+from bddtorque.evaluate.threads import HelpingThreads
 
 
 def own_threads():

@@ -5,11 +5,10 @@ import pytest
 from compiled import arm, random_words, reference
 
 import bddtorque as bt
-from bddtorque.words import Format
-from bddtorque.words.formats import limits
+from bddtorque.words.formats import Format, limits
 
 INTEGERS = [np.int8, np.int16, np.int32, np.int64, np.uint8, np.uint16, np.uint32, np.uint64]
-KINDS = [("words", "dense"), ("words", "multi_terminal"), ("words", "straight"), ("bits", None)]
+KINDS = [("words", "dense"), ("words", "straight"), ("bits", None)]
 
 
 @pytest.mark.parametrize("kind", KINDS, ids=str)
@@ -61,7 +60,7 @@ def test_an_arm_is_at_rest_unless_motion_is_given(kind):
         for motion in ((), (0,), (0, 0), (0.0, 0.0), (still, 0), (0, still)):
             assert np.array_equal(evaluator.torque(q, *motion), torques)
     assert not evaluator.out_of_range.any()
-    with pytest.raises(bt.BddTorqueError, match=r"velocities must have shape \(2,\) or \(N, 2\)"):
+    with pytest.raises(bt.BddTorqueError, match=r"qd must have shape \(2,\) or \(N, 2\)"):
         evaluator.torque(values, 1.0)
 
 
@@ -87,12 +86,12 @@ def test_shapes_follow_the_input_and_single_states_are_repeated():
 @pytest.mark.parametrize(
     ("given", "match"),
     [
-        ((np.zeros((3, 2)), [0, 0], [0, 0]), "positions must be integer words, got float64"),
-        (([0, 0], np.zeros(2, np.float32), [0, 0]), "velocities must be integer words"),
-        (([0, 0], [0, 0], [True, False]), "accelerations must be integer words, got bool"),
-        (([0, 0, 0], [0, 0], [0, 0]), r"positions must have shape \(2,\) or \(N, 2\), got \(3,\)"),
-        (([0, 0], [[[0, 0]]], [0, 0]), r"velocities must have shape \(2,\) or \(N, 2\)"),
-        (([0, 0], 0, [0, 0]), "velocities must have shape"),
+        ((np.zeros((3, 2)), [0, 0], [0, 0]), "q must be integer words, got float64"),
+        (([0, 0], np.zeros(2, np.float32), [0, 0]), "qd must be integer words"),
+        (([0, 0], [0, 0], [True, False]), "qdd must be integer words, got bool"),
+        (([0, 0, 0], [0, 0], [0, 0]), r"q must have shape \(2,\) or \(N, 2\), got \(3,\)"),
+        (([0, 0], [[[0, 0]]], [0, 0]), r"qd must have shape \(2,\) or \(N, 2\)"),
+        (([0, 0], 0, [0, 0]), "qd must have shape"),
         (([[0, 0]] * 3, [[0, 0]] * 2, [0, 0]), r"the same number of rows, got \[3, 2, 1\]"),
     ],
 )

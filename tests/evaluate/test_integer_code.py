@@ -10,9 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bddtorque.evaluate.input_code import outside
-from bddtorque.evaluate.integer_code import _summed
-from bddtorque.evaluate.straight import straight
-from bddtorque.evaluate.table_pool import Pool, blocks_read
+from bddtorque.evaluate.straight import _summed, straight
+from bddtorque.evaluate.table_pool import TablePool, blocks_read
 from bddtorque.plan.wires import Sum
 
 FACTORS = st.builds(lambda odd, power: odd << power, st.integers(-7, 7), st.integers(0, 12))
@@ -44,13 +43,13 @@ def test_torques_beyond_their_words_are_clamped(tmp_path, low, high):
     words = random_words(model, 500)
     code = straight(plan, model.formats, model.tables, tmp_path)
     tau = np.empty_like(words[0])
-    code.bare(*words, tau, code.table)
+    code.bare(tuple(words), tau, code.table)
     assert np.array_equal(tau, np.clip(reference(model, words), low, high)) and (tau == low).any()
 
 
 def test_tables_have_16_bits_where_all_their_words_fit():
     model = arm(6, workers=1)
-    pool, tables = Pool(model.plan, blocks_read(model.plan, native=True)), list(model.tables)
+    pool, tables = TablePool(model.plan, blocks_read(model.plan, native=True)), list(model.tables)
     assert pool.values(tables).dtype == np.int16
     block = next(iter(pool.places))
     tables[block] = replace(tables[block], values=tables[block].values.astype(np.int32) + 40_000, output_bits=17)

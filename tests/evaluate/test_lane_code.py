@@ -11,8 +11,8 @@ from compiled import arm, random_words, reference
 from numba.extending import intrinsic
 
 from bddtorque.evaluate import float_straight
-from bddtorque.evaluate.lane_code import emitted_in_lanes
-from bddtorque.evaluate.state_layouts import TILE
+from bddtorque.evaluate.float_straight import TILE
+from bddtorque.evaluate.llvm_code import emitted_in_lanes, lane_step
 
 
 @pytest.mark.parametrize("joints", [1, 2, 3, 5, 6, 7])
@@ -21,7 +21,7 @@ def test_rows_are_taken_apart_and_put_together(joints: int) -> None:
     lanes = 8
     vectors, names = (", ".join(f"{letter}{k}" for k in range(joints)) for letter in "va")
     text = "\n".join(f"v{k} = given[{lanes * k}]" for k in range(joints))
-    text += f"\n{names}, = apart({vectors})\nback[0] = together({names})\n"
+    text += f"\n{names}, = apart({lane_step(joints, lanes)}, {vectors})\nback[0] = together({names})\n"
     text += "\n".join(f"taken[{lanes * k}] = a{k}" for k in range(joints))
 
     def run(typing: Any, given: Any, taken: Any, back: Any) -> Any:

@@ -14,9 +14,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import bddtorque as bt
+from bddtorque.base.system import checked_processors
 from bddtorque.evaluate import kinds as kinds_module
-from bddtorque.evaluate.runners import FEWEST_STATES, Spread, pieces
-from bddtorque.work.processors import checked_processors
+from bddtorque.evaluate.runners import MIN_STATES, Spread, pieces
 
 
 @pytest.fixture
@@ -25,7 +25,7 @@ def eight_cores(monkeypatch):
     monkeypatch.setattr(kinds_module, "usable_processors", lambda: 8)
 
 
-@pytest.mark.parametrize("form", [None, "dense", "multi_terminal", "straight", "bits"])
+@pytest.mark.parametrize("form", [None, "dense", "straight", "bits"])
 def test_the_same_words_and_counts_for_any_number_of_processors(form, eight_cores):
     model = arm(6, workers=1)
     words = [2 * each for each in some_words(model, 20_000)]  # half of them out of range
@@ -110,37 +110,37 @@ def test_a_large_batch_runs_in_several_threads_at_once():
     meeting, seen = threading.Barrier(4, timeout=600), set()
 
     class Meeting:
-        takes_columns, counts_unread, single, compiled_later = False, False, None, None
+        takes_columns, counts_unread, single, compiled_later, arrays = False, False, None, None, None
 
-        def run(self, q, qd, qdd, tau, counts):
+        def run(self, arrays, tau, counts):
             meeting.wait()
             seen.add(threading.get_ident())
-            tau[:] = q + qd + qdd
-            counts += len(q)
+            tau[:] = sum(arrays)
+            counts += len(tau)
             return True
 
-        def kernel(self, joints):
-            return f"kernel of {joints} joints"
+        def kernel(self, checked):
+            return f"kernel, checked: {checked}"
 
-    words = np.arange(3 * 4 * FEWEST_STATES * 2).reshape(3, -1, 2)
-    tau, counts = np.zeros_like(words[0]), np.ones((3, 2), dtype=np.int64)
+    words = np.arange(3 * 4 * MIN_STATES * 2).reshape(3, -1, 2)
+    tau, counts = np.zeros_like(words[0]), np.ones(6, dtype=np.int64)
     spread = Spread(Meeting(), 4)
-    assert spread.run(*words, tau, counts)
-    assert spread.kernel(2) == "kernel of 2 joints"  # one state is nothing to spread
+    assert spread.run(words, tau, counts)
+    assert spread.kernel(True) == "kernel, checked: True"  # one state is nothing to spread
     assert np.array_equal(tau, words.sum(axis=0)) and (counts == 1 + len(tau)).all() and len(seen) == 4
 
 
 def test_an_error_in_a_thread_is_raised_to_the_caller():
     class Failing:
-        takes_columns, counts_unread, single, kernel, compiled_later = False, False, None, None, None
+        takes_columns, counts_unread, single, kernel, compiled_later, arrays = False, False, None, None, None, None
 
-        def run(self, q, qd, qdd, tau, counts):
-            if q[0, 0] != 0:
+        def run(self, arrays, out, counts):
+            if arrays[0][0, 0] != 0:
                 raise ArithmeticError("in a thread")
 
-    words = np.arange(4 * FEWEST_STATES).reshape(-1, 1)
+    words = np.arange(4 * MIN_STATES).reshape(-1, 1)
     with pytest.raises(ArithmeticError, match="in a thread"):
-        Spread(Failing(), 4).run(words, words, words, words.copy(), np.zeros((3, 1), dtype=np.int64))
+        Spread(Failing(), 4).run([words] * 3, words.copy(), np.zeros(3, dtype=np.int64))
 
 
 @given(st.integers(0, 10**6), st.integers(1, 64), st.integers(1, 1000))

@@ -12,10 +12,10 @@ import pytest
 from compiled import arm, random_words, reference, some_words
 
 import bddtorque as bt
-from bddtorque.evaluate import cutting, runners
-from bddtorque.evaluate.state_layouts import TILE
-from bddtorque.evaluate.straight import Source, straight
-from bddtorque.evaluate.table_pool import Pool, blocks_read
+from bddtorque.evaluate import statements
+from bddtorque.evaluate.float_straight import TILE
+from bddtorque.evaluate.straight import StraightSource, straight
+from bddtorque.evaluate.table_pool import TablePool, blocks_read
 from bddtorque.plan.wires import Input, Lookup, Sum
 
 
@@ -100,8 +100,8 @@ def test_straight_code_gives_the_words_of_the_reference_on_other_arms(name, targ
 
 @pytest.fixture
 def small_functions(monkeypatch):
-    monkeypatch.setattr(cutting, "MOST_CHARACTERS", 100)
-    monkeypatch.setattr(cutting, "PART_CHARACTERS", 700)
+    monkeypatch.setattr(statements, "MAX_CHARACTERS", 100)
+    monkeypatch.setattr(statements, "PART_CHARACTERS", 700)
 
 
 def test_code_that_is_cut_into_functions_gives_the_same_words(model, small_functions):
@@ -122,7 +122,7 @@ def test_integers_that_are_cut_into_functions_give_the_same_words_and_are_announ
     for _ in range(2):
         code = straight(model.plan, model.formats, model.tables, tmp_path, native=False)
     tau = np.empty_like(words[0])
-    code.states(*words, tau, code.table, np.zeros((3, 2), dtype=np.int64))
+    code.states(tuple(words), tau, code.table, np.zeros(6, dtype=np.int64))
     assert np.array_equal(tau, reference(model, words))
     (message,) = [record.message for record in caplog.records]
     assert message == f"compiling code for a plan of {len(model.plan.wires)} wires: minutes, once"
@@ -142,19 +142,15 @@ def test_who_sees_the_log_is_told_what_is_waited_for_once(tmp_path, monkeypatch,
     assert message == f"compiling code for a plan of {len(other.plan.wires)} wires: seconds, once"
 
 
-def test_words_run_as_code_of_their_own_unless_plans_are_large_or_the_environment_says_off(monkeypatch):
+def test_words_run_as_straight_code_unless_a_form_is_asked_for():
     model = arm(6, workers=1)
-    assert model.evaluator().form == model.evaluator("parallel").form == "chosen"  # as in all tests: see conftest
-    monkeypatch.delenv("BDDTORQUE_STRAIGHT")
+    words = random_words(model, 100)
     for kind in ("words", "parallel"):
         evaluator = model.evaluator(kind)
-        words = random_words(model, 100)
         assert evaluator.form == "straight"
         assert np.array_equal(evaluator.torque_words(*words), reference(model, words))
     assert model.evaluator("bits").form == "lockstep"
     assert model.evaluator("parallel", spread="bits").form == "lockstep"
-    monkeypatch.setattr(runners, "MOST_WIRES", len(model.plan.wires) - 1)
-    assert model.evaluator().form == "chosen"
     assert arm(6, workers=1, target="float").evaluator().form == "straight"
 
 
@@ -180,7 +176,6 @@ def test_after_warming_up_first_use_compiles_nothing(tmp_path, target):
     """What is compiled is kept in files: a process that finds all it needs there writes none."""
     arm(4, workers=1, target=target).save(tmp_path / "arm.bdt")
     environment = {**os.environ, "BDDTORQUE_CACHE": str(tmp_path / "kept"), "NUMBA_CACHE_DIR": str(tmp_path / "numba")}
-    environment["BDDTORQUE_STRAIGHT"] = "on"
 
     def made(what):
         command = [sys.executable, "-c", WARM, str(tmp_path / "arm.bdt"), what]
@@ -195,13 +190,13 @@ def test_after_warming_up_first_use_compiles_nothing(tmp_path, target):
 
 
 def test_no_function_of_a_large_plan_is_long(model, small_functions, monkeypatch):
-    monkeypatch.setattr(cutting, "PART_CHARACTERS", 200)
-    source = Source(model.plan, model.formats, Pool(model.plan, blocks_read(model.plan, True)), True)
+    monkeypatch.setattr(statements, "PART_CHARACTERS", 200)
+    source = StraightSource(model.plan, model.formats, TablePool(model.plan, blocks_read(model.plan, True)), True)
     parts = re.findall(r'def block_part\d+.*?"""(.*?)"""', source.text, re.DOTALL)
     longest = max(map(len, source.text.splitlines()))
-    statements = [[line for line in text.splitlines() if not re.search(r"\w = ints", line)] for text in parts]
+    bodies = [[line for line in text.splitlines() if not re.search(r"\w = ints", line)] for text in parts]
     assert len(parts) == source.parts >= 4
-    assert all(sum(map(len, lines)) < 2 * 200 + longest for lines in statements)
+    assert all(sum(map(len, lines)) < 2 * 200 + longest for lines in bodies)
 
 
 def test_straight_code_from_tables_alone_gives_the_same_words(tmp_path):
@@ -209,7 +204,7 @@ def test_straight_code_from_tables_alone_gives_the_same_words(tmp_path):
     words = some_words(model, 5000)
     code = straight(model.plan, model.formats, model.tables, tmp_path, native=False)
     tau = np.empty_like(words[0])
-    code.states(*words, tau, code.table, np.zeros((3, 2), dtype=np.int64))
+    code.states(tuple(words), tau, code.table, np.zeros(6, dtype=np.int64))
     assert np.array_equal(tau, reference(model, words))
 
 
@@ -229,7 +224,7 @@ def test_a_table_is_read_at_a_word_made_inside(tmp_path):
     words = random_words(model, 200)
     code = straight(plan, model.formats, model.tables, tmp_path)
     tau = np.empty_like(words[0])
-    code.states(*words, tau, code.table, np.zeros((3, 2), dtype=np.int64))
+    code.states(tuple(words), tau, code.table, np.zeros(6, dtype=np.int64))
     assert np.array_equal(tau, model.torque_words(*words))
 
 
@@ -240,12 +235,12 @@ def test_generated_source_holds_numbers_and_our_own_names_alone(model):
             replace(wire, name="__import__('os')") if not isinstance(wire, Input) else wire for wire in model.plan.wires
         ),
     )
-    pool = Pool(plan, blocks_read(plan, native=True))
-    assert "import__" not in Source(plan, model.formats, pool, native=True).text
+    pool = TablePool(plan, blocks_read(plan, native=True))
+    assert "import__" not in StraightSource(plan, model.formats, pool, native=True).text
 
 
 def test_one_index_serves_sine_and_cosine(model):
-    pool = Pool(model.plan, blocks_read(model.plan, native=True))
+    pool = TablePool(model.plan, blocks_read(model.plan, native=True))
     rows = 1 << 8
     assert rows + rows // 4 in [place.length for place in pool.places.values()]
 

@@ -14,9 +14,9 @@ import numpy as np
 import pytest
 
 import bddtorque as bt
-from bddtorque.export.c_names import prefix_of
-from bddtorque.export.exporter import c_files
-from bddtorque.plan.float_wires import Sine
+from bddtorque.export.c_exporter import c_files
+from bddtorque.export.c_text import prefix_of
+from bddtorque.plan.wires import Sine
 
 WARNINGS = ["-std=c99", "-pedantic", "-Wall", "-Wextra", "-Wshadow", "-Wconversion", "-Werror", "-ffp-contract=off"]
 SANITIZERS = ["-O1", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"]

@@ -1,7 +1,10 @@
-"""C for chips: what `--chip` and `--io` change, functions of words, and what is refused."""
+"""C for chips: `--chip` and `--io`, functions of words, what is refused; and a big-endian machine, run by qemu."""
+
+from __future__ import annotations
 
 import ctypes
 import math
+import shutil
 import subprocess
 from dataclasses import replace
 
@@ -12,11 +15,10 @@ from compiled import arm
 
 import bddtorque as bt
 from bddtorque.base.errors import BddTorqueError
-from bddtorque.export.c_helpers import used_helpers
-from bddtorque.export.c_inputs import take_inputs
-from bddtorque.export.c_interface import Interface
-from bddtorque.export.c_steps import PlanSteps
-from bddtorque.export.exporter import c_files
+from bddtorque.export.c_call import CSignature
+from bddtorque.export.c_exporter import c_files
+from bddtorque.export.c_steps import PlanSteps, take_inputs
+from bddtorque.export.c_text import HelperCalls
 from bddtorque.export.selftest import _outside
 from bddtorque.spec.chips import chip_named
 
@@ -59,11 +61,10 @@ def test_functions_and_measured_data(tmp_path):
         celsius, inputs={"volts": (8, (0.1, 3.3), "V")}, output={"temperature": (8, (-50.0, 170.0), "°C")}
     )
     check(model, tmp_path / "function")
+    assert "degC" in c_files(model).files["celsius.h"]
     x = np.linspace(-1, 1, 9)
     measured = bt.compile_samples(np.column_stack([x, x * x]), inputs={"x": (6, 1.0)}, output={"y": (8, 1.0)})
     assert "words(const int32_t in[" in check(measured, tmp_path / "samples")
-    with pytest.raises(BddTorqueError, match="floats is only valid for a whole robot"):
-        c_files(model, floats=True)
 
 
 @needs_compiler
@@ -73,14 +74,14 @@ def test_angles_beyond_the_limits_of_their_joint_are_counted(register, tmp_path)
     angle = arm(6, workers=1).formats.q[0]
     ends = [(-1.0, 2.0), (0.5, 1.0), (2.5, 4.0), (-3.5, -2.0), (-0.01, 0.01), (0.01, 0.02)]
     formats = tuple(replace(angle, low=low, high=high) for low, high in ends)
-    interface = Interface({"q": formats}, {"q": tuple("abcdef")}, register=register)
+    signature = CSignature({"q": formats}, {"q": tuple("abcdef")}, register=register)
     lines = [
         line.replace("outside +=", f"out[{k}] =")
-        for k, line in enumerate(line for line in take_inputs(interface, {}) if "outside" in line)
+        for k, line in enumerate(line for line in take_inputs(signature, {}, HelperCalls()) if "outside" in line)
     ]
     body = "\n".join(lines)
     code = f"void f(const int32_t *q, int32_t *out);\nvoid f(const int32_t *q, int32_t *out)\n{{\n{body}\n}}\n"
-    (tmp_path / "f.c").write_text(f"#include <stdint.h>\n{used_helpers(code, interface)}\n{code}")
+    (tmp_path / "f.c").write_text(f"#include <stdint.h>\n{code}")
     flags = ["-std=c99", "-Wall", "-Wextra", "-Wconversion", "-Werror", "-shared", "-fPIC"]
     subprocess.run(["cc", *flags, "-o", "f.so", "f.c"], cwd=tmp_path, check=True)
     function = ctypes.CDLL(str(tmp_path / "f.so")).f
@@ -127,7 +128,9 @@ def test_flash_folds_the_sine_table(tmp_path):
     assert isinstance(exported.measured, str) or exported.measured.rom <= 4000
     with pytest.raises(BddTorqueError, match=r"flash must hold 2,090 bytes of tables .* about \d+ of code on chip"):
         c_files(model, flash="2 kB")
-    with pytest.raises(BddTorqueError, match="flash is only valid for targets 'tables' and 'integer', got 'float'"):
+    with pytest.raises(
+        BddTorqueError, match="flash is only valid for targets 'tables' and 'integer', got target 'float'"
+    ):
         bt.compile("planar2r", bits=6, target="float", flash="4 kB")
     with pytest.raises(BddTorqueError, match="flash must be a size in bytes"):
         bt.compile("planar2r", bits=6, flash="a lot")
@@ -139,8 +142,34 @@ def test_a_slow_multiplication_takes_no_more_code_than_a_call():
 
     def code(chip):
         steps = PlanSteps(model.plan, model.tables, chip_named(chip))
-        interface = Interface.of(model, 32, chip_named(chip).register)
-        return steps.steps(take_inputs(interface, steps.inputs), interface).code_bytes
+        signature = CSignature.of(model, 32, chip_named(chip).register)
+        return steps.steps(take_inputs(signature, steps.inputs, steps.calls), signature).code_bytes
 
     assert code("cortex-m0") < code("cortex-m0-slow-multiply") < 2 * code("cortex-m0")
     assert code("attiny") < 2 * code("avr")
+
+
+COMPILER, MACHINE = "powerpc-linux-gnu-gcc", "qemu-ppc"
+PACKAGES = "gcc-powerpc-linux-gnu libc6-dev-powerpc-cross qemu-user"
+MODELS = {
+    "integer": {"bits": 12, "target": "integer", "chip": "cortex-m0"},
+    "tables": {"bits": 6},
+    "float": {"bits": 8, "target": "float"},
+}
+
+
+@pytest.mark.skipif(
+    shutil.which(COMPILER) is None or shutil.which(MACHINE) is None,
+    reason=f"no PowerPC to run on: apt-get install {PACKAGES}",
+)
+@pytest.mark.parametrize("kind", MODELS)
+@pytest.mark.parametrize("io", [16, 32])
+def test_the_self_test_passes(kind, io, tmp_path):
+    code = c_files(arm(**MODELS[kind]), vectors=500, io=io)
+    for name, text in code.files.items():
+        (tmp_path / name).write_text(text)
+    sources = [*code.sources, f"{code.prefix}_selftest.c"]
+    flags = ["-std=c99", "-pedantic", "-Wall", "-Wextra", "-Werror", "-O2", "-ffp-contract=off", "-static"]
+    subprocess.run([COMPILER, *flags, "-o", "selftest", *sources, "-lm"], cwd=tmp_path, check=True)
+    done = subprocess.run([MACHINE, "./selftest"], cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (0, "OK: 500 states\n")

@@ -15,10 +15,8 @@ from hypothesis import strategies as st
 
 import bddtorque as bt
 from bddtorque.base.errors import BddTorqueError
-from bddtorque.export.c_measuring import Measured, find_compiler, stack_of
-from bddtorque.export.c_names import LONGEST_NAME, prefix_of, safe_name, safe_names
-from bddtorque.export.c_text import comment, constant_array
-from bddtorque.export.exporter import c_files
+from bddtorque.export.c_exporter import Measured, c_files, find_compiler, stack_of
+from bddtorque.export.c_text import MAX_NAME, comment, constant_array, prefix_of, safe_name, safe_names
 from bddtorque.plan.table import Table
 from bddtorque.proof.certificate import Certificate
 
@@ -49,17 +47,18 @@ def renamed(model: bt.Model, robot: str, joints: list[str]) -> bt.Model:
         source=robot,
         target=robot,
     )
-    quantities = {
-        name: replace(kind, joints=tuple(replace(word, name=robot, unit=robot) for word in kind))
-        for name in ("q", "qd", "qdd", "tau")
-        for kind in [getattr(model.formats, name)]
-    }
+    inputs, outputs = (
+        tuple(
+            replace(kind, labels=tuple(joints), words=tuple(replace(word, name=robot, unit=robot) for word in kind))
+            for kind in side
+        )
+        for side in (model.formats.inputs, model.formats.outputs)
+    )
     return replace(
         model,
-        source=replace(
-            model.source,
-            robot=replace(model.robot, name=robot or "_", joints=tuple(joint_objects)),
-            formats=replace(model.formats, joint_names=tuple(joints), **quantities),
+        formats=replace(model.formats, inputs=inputs, outputs=outputs),
+        provenance=replace(
+            model.provenance, name=robot, robot=replace(model.robot, name=robot or "_", joints=tuple(joint_objects))
         ),
         certificate=Certificate(tuple(replace(torque, unit=robot) for torque in torques)),
         plan=plan,
@@ -72,7 +71,7 @@ def test_names_cannot_break_out(name, tmp_path):
     model = renamed(arm(3, workers=1), name, [name or "a", f"{name}!"])
     files = c_files(model, vectors=8, floats=True).files
     prefix = prefix_of(model.robot.name)
-    assert re.fullmatch(f"[a-z][a-z0-9_]{{0,{LONGEST_NAME - 1}}}", prefix)
+    assert re.fullmatch(f"[a-z][a-z0-9_]{{0,{MAX_NAME - 1}}}", prefix)
     for file, text in files.items():
         assert re.fullmatch(r"[A-Za-z0-9_.-]+", file)
         assert text.isascii() and "??" not in text
@@ -237,7 +236,7 @@ def test_a_compiler_that_fails_is_said(tmp_path):
 
 def test_the_stack_is_that_of_a_chain_of_calls():
     usage = (
-        "arm.c:9:5:block_1\t16\tstatic\narm.c:9:5:block_2.constprop.0\t24\tstatic\narm.c:12:3:limbs_2\t40\tstatic\n"
+        "arm.c:9:5:block_1\t16\tstatic\narm.c:9:5:block_2.constprop.0\t24\tstatic\narm.c:12:3:partial_products_2\t40\tstatic\n"
         "arm.c:20:5:arm_torque_words\t200\tstatic\narm_float.c:20:5:arm_torque\t80\tdynamic,bounded\n"
     )
     assert stack_of(usage) == 24 + 40 + 200 + 80

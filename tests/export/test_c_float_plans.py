@@ -11,10 +11,11 @@ from compiled import arm, compiled, random_words, reference, some_words
 
 import bddtorque as bt
 from bddtorque.bench.emulation import measure, missing_tools
-from bddtorque.export.c_float_steps import FUSED, PREAMBLE, ROUNDED, ROUNDED_DOUBLES, ROUNDED_FLOATS, ROUNDED_LONG
-from bddtorque.export.c_helpers import used_helpers
-from bddtorque.export.c_interface import Interface
-from bddtorque.export.exporter import c_files
+from bddtorque.export.c_call import CSignature
+from bddtorque.export.c_exporter import c_files
+from bddtorque.export.c_float_steps import ROUNDED_DOUBLES, ROUNDED_FLOATS, SECTIONS
+from bddtorque.export.c_source import used_helpers
+from bddtorque.export.folder import fill
 from bddtorque.words.ieee import fused
 
 pytestmark = needs_compiler
@@ -85,7 +86,7 @@ def test_friction_is_a_table(tmp_path):
     )
     assert model.plan.blocks
     words = random_words(model, 5_000)
-    for form in ("dense", "multi_terminal"):
+    for form in ("dense", "edge_valued"):
         assert np.array_equal(run_words(model, words, tmp_path / form, form=form)[0], reference(model, words))
 
 
@@ -114,9 +115,10 @@ int main(void)
 def results(folder, code: str, call: str, given: np.ndarray, result: str, flags: list[str]) -> np.ndarray:
     """Return what a function of floats gives for each row."""
     single = given.dtype == np.float32
-    code = f"{used_helpers(code, Interface())}\n{code}"
+    code = f"{used_helpers(['clamped32', 'clamped64'], CSignature())}\n{code}"
     main = MAIN.format(
-        code=f"{PREAMBLE.format(include='' if single else '#include <math.h>')}{code}", call=call, result=result,
+        code=f"{fill(SECTIONS['preamble'], include='' if single else '#include <math.h>')}{code}",
+        call=call, result=result,
         real="float" if single else "double", inputs=given.shape[1],
     )  # fmt: skip
     program = built({"main.c": main}, ["main.c"], folder, [*STRICT, "-Wno-unused-function", *flags])
@@ -139,17 +141,17 @@ def test_fused_is_rounded_once(flags, tmp_path):
     exact = fused(*given.T)
     twice = (given[:, 0].astype(np.float64) * given[:, 1] + given[:, 2]).astype(np.float32)
     assert (exact != twice).sum() > ROWS // 8  # rounding twice would not do
-    found = results(tmp_path, FUSED["single"], "fused(x[0], x[1], x[2])", given, "float", flags)
+    found = results(tmp_path, SECTIONS["fused single"], "fused(x[0], x[1], x[2])", given, "float", flags)
     assert np.array_equal(found, exact)
 
 
 @pytest.mark.parametrize(
     ("dtype", "code", "call", "bits"),
     [
-        (np.float32, ROUNDED.format(real="float", **ROUNDED_FLOATS), "rounded", 23),
-        (np.float32, ROUNDED.format(real="float", **ROUNDED_FLOATS), "rounded", 6),
-        (np.float32, ROUNDED_LONG, "rounded_long", 24),
-        (np.float64, ROUNDED.format(real="double", **ROUNDED_DOUBLES), "rounded", 24),
+        (np.float32, fill(SECTIONS["rounded"], real="float", **ROUNDED_FLOATS), "rounded", 23),
+        (np.float32, fill(SECTIONS["rounded"], real="float", **ROUNDED_FLOATS), "rounded", 6),
+        (np.float32, SECTIONS["rounded_long"], "rounded_long", 24),
+        (np.float64, fill(SECTIONS["rounded"], real="double", **ROUNDED_DOUBLES), "rounded", 24),
     ],
 )
 def test_torques_are_rounded_to_even_and_clamped(dtype, code, call, bits, tmp_path):
@@ -181,7 +183,7 @@ def test_arithmetic_that_rounds_otherwise_is_refused(flag, problem, tmp_path):
 
 
 def test_one_term_is_for_tables():
-    wanted = "a term alone needs a model for target 'tables', and 'planar2r' was compiled for target 'float'"
+    wanted = "a term alone: terms of torques: 'planar2r' was compiled for a target that multiplies"
     with pytest.raises(bt.BddTorqueError, match=wanted):
         c_files(arm(6, target="float"), term="G2")
 

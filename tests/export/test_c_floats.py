@@ -7,7 +7,7 @@ from compiled import arm
 
 import bddtorque as bt
 from bddtorque.spec import from_toml
-from bddtorque.words.formats import LARGEST_TURNS, TURN
+from bddtorque.words.formats import MAX_TURNS, TURN
 
 pytestmark = needs_compiler
 SPEC = """robot = "planar2r"
@@ -69,11 +69,11 @@ def test_angles_of_many_turns_and_ties(mounted, tmp_path):
     turns = np.floor(2.0 ** rng.uniform(0, 24, (count, 2))) * rng.choice([-1, 1], (count, 2))
     q = turns * TURN + rng.integers(-1024, 1024, (count, 2)) * (TURN / 1024)  # ties between words of 9 bits
     q[::3] = turns[::3] * TURN
-    q[1::3] = rng.uniform(-LARGEST_TURNS * TURN, LARGEST_TURNS * TURN, q[1::3].shape)
+    q[1::3] = rng.uniform(-MAX_TURNS * TURN, MAX_TURNS * TURN, q[1::3].shape)
     for _ in range(2):
         q = np.nextafter(q, rng.choice([-np.inf, np.inf], q.shape))
-    q = np.clip(q, -LARGEST_TURNS * TURN, LARGEST_TURNS * TURN)
-    q[:4] = [[LARGEST_TURNS * TURN, -LARGEST_TURNS * TURN], [0.0, -0.0], [TURN / 2, -TURN / 2], [TURN, -TURN]]
+    q = np.clip(q, -MAX_TURNS * TURN, MAX_TURNS * TURN)
+    q[:4] = [[MAX_TURNS * TURN, -MAX_TURNS * TURN], [0.0, -0.0], [TURN / 2, -TURN / 2], [TURN, -TURN]]
     qd, qdd = (
         (rng.integers(2 * kind.lowest, 2 * kind.highest, (count, 2)) / 2 * kind.lsb)
         + np.array([word.centre for word in kind])
@@ -89,7 +89,7 @@ def test_what_is_no_number_is_refused(tmp_path):
     for k, number in enumerate(bad):
         for quantity in range(3):
             states[quantity, 3 * k + quantity, k % 2] = number
-    states[0, 9, 0] = np.nextafter(LARGEST_TURNS * TURN, np.inf)
+    states[0, 9, 0] = np.nextafter(MAX_TURNS * TURN, np.inf)
     states[1, 10, 0] = 1e308  # a number like any other, far beyond its range
     torques, told = run_floats(model, list(states), tmp_path)
     assert (told[:10] == -1).all()

@@ -6,10 +6,10 @@ import pytest
 from compiled import arm
 
 import bddtorque as bt
-from bddtorque.diagrams.forms import Bits
-from bddtorque.export import c_ifs
-from bddtorque.export.c_ifs import reached_edges
-from bddtorque.export.exporter import c_files
+from bddtorque.export import c_blocks
+from bddtorque.export.c_blocks import reached_edges
+from bddtorque.export.c_exporter import c_files
+from bddtorque.plan.forms import Bits
 
 
 def test_a_test_per_node_and_output_bit():
@@ -27,7 +27,7 @@ def test_a_test_per_node_and_output_bit():
 
 
 def test_too_many_tests_are_refused_with_the_code_they_would_take(monkeypatch):
-    monkeypatch.setattr(c_ifs, "MOST_TESTS", 3000)
+    monkeypatch.setattr(c_blocks, "MAX_TESTS", 3000)
     with pytest.raises(bt.BddTorqueError) as refused:
         c_files(arm(4, workers=1, accuracy="paper"), form="ifs")
     assert str(refused.value) == (

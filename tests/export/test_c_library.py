@@ -1,15 +1,15 @@
-"""What code for a Cortex-M0 takes: no function of a library, so no 64-bit arithmetic, and never more than 64 kB."""
+"""Code for a Cortex-M0: no function of a library, so no 64-bit arithmetic, and never more than 64 kB."""
 
 import subprocess
 
 import numpy as np
 import pytest
+from chip_tools import needs
 from compiled import compiled
-from test_chip_bench import needs
 
 import bddtorque as bt
 from bddtorque.bench.emulation import measure
-from bddtorque.export.exporter import c_files
+from bddtorque.export.c_exporter import c_files
 from bddtorque.robots.library import builtin_names
 from bddtorque.spec.chips import chip_named
 

@@ -7,7 +7,7 @@ import subprocess
 import pytest
 from compiled import arm
 
-from bddtorque.export.exporter import c_files
+from bddtorque.export.c_exporter import c_files
 
 ADVISORY = {"2.5", "8.9", "12.1", "15.1", "15.5"}
 """Advisory rules that are not kept; docs/c.md says why."""
@@ -20,7 +20,7 @@ CASES = [
     pytest.param({"target": "integer", "bits": 12}, {"chip": "cortex-m4"}, marks=pytest.mark.everything),
     ({"target": "integer", "bits": 6}, {"chip": "avr"}),
 ]
-FORMS = ["folded", "classes", "radix16", "edge_valued", "multi_terminal", "bits", "ifs"]
+FORMS = ["folded", "edge_valued", "bits", "ifs"]
 
 
 def findings(folder, files, sources) -> set[str]:

@@ -10,17 +10,18 @@ import numpy as np
 import pytest
 from c_programs import needs_compiler, run_words, turned, wild_words
 from compiled import arm, random_words, reference
+from every_model import small_function
 from hypothesis import given
 from hypothesis import strategies as st
 
 import bddtorque as bt
 from bddtorque.base.errors import BddTorqueError
-from bddtorque.export.c_helpers import HELPERS, used_helpers
-from bddtorque.export.c_interface import Interface
-from bddtorque.export.c_sums import SumWriter, Term, Value
-from bddtorque.export.exporter import c_files
-from bddtorque.export.integer_ranges import known_ranges
+from bddtorque.export.c_call import CSignature
+from bddtorque.export.c_exporter import c_files
+from bddtorque.export.c_source import HELPERS, used_helpers
+from bddtorque.export.c_sums import CTerm, SumWriter, Value
 from bddtorque.plan.blocks import ProductBlock
+from bddtorque.plan.bound import known_ranges
 from bddtorque.plan.reference import run_wires
 from bddtorque.plan.wires import Product, Sum
 from bddtorque.spec.chips import chip_named
@@ -61,8 +62,7 @@ KINDS |= {f"u{name}": getattr(ctypes, f"c_u{kind.__name__[2:]}") for name, kind 
 @pytest.fixture(scope="module", params=[32, 8], ids=["32 bits", "8 bits"])
 def helpers(request, tmp_path_factory):
     folder = tmp_path_factory.mktemp("helpers")
-    calls = "\n".join(f"{name}(" for name in HELPERS)
-    text = used_helpers(calls, Interface(register=request.param))
+    text = used_helpers(HELPERS, CSignature(register=request.param))
     text = text.replace("static BDDTORQUE_RARE ", "").replace("static inline __attribute__((always_inline))", "")
     (folder / "helpers.c").write_text(f"#include <stdint.h>\n{text}")
     flags = ["-std=c99", "-O2", "-fsanitize=undefined", "-fsanitize-undefined-trap-on-error", "-shared", "-fPIC"]
@@ -103,7 +103,7 @@ def test_helpers(helpers, data):
 def sums_text(chip: str, count: int) -> tuple[str, list[tuple]]:
     """Return C with functions of six numbers that each compute a random sum, and what they compute."""
     rng = np.random.default_rng(7)
-    profile, functions, sums = chip_named(chip), [], []
+    profile, functions, sums, calls = chip_named(chip), [], [], set()
     for k in range(count):
         bits = rng.integers(2, 32 if k % 4 == 0 else 20, 6)
         values = []
@@ -115,7 +115,7 @@ def sums_text(chip: str, count: int) -> tuple[str, list[tuple]]:
             taken = rng.choice(6, int(rng.integers(1, 3)))
             size = 1 << int(rng.integers(1, 62 - bits[taken].sum() + 1)) if bits[taken].sum() < 58 else 1
             factor = int(rng.integers(-min(size, most), min(size, most) + 1)) << int(rng.integers(0, 3)) or 1
-            terms.append(Term(factor, tuple(values[each] for each in taken)))
+            terms.append(CTerm(factor, tuple(values[each] for each in taken)))
         constant = int(rng.integers(-(2**30), 2**30))
         total = sum((term.range for term in terms), start=Range(constant, constant))
         while total.magnitude >= 2**61:
@@ -126,7 +126,9 @@ def sums_text(chip: str, count: int) -> tuple[str, list[tuple]]:
             shift = 31 + k // 8 % 4
             constant -= 1 << (shift - 1)
             total = total - Range(1 << (shift - 1), 1 << (shift - 1))
-        before, draft = SumWriter(profile).sum(terms, constant, shift, total.rounded(shift), "a sum")
+        writer = SumWriter(profile)
+        before, draft = writer.sum(terms, constant, shift, total.rounded(shift), "a sum")
+        calls |= writer.calls
         kinds = [f"int{value.bits}_t" for value in values]
         taken = "\n".join(f"    const {kind} w{j} = ({kind})x[{j}];" for j, kind in enumerate(kinds))
         unused = "".join(f"    (void)w{j};\n" for j in range(6))
@@ -138,7 +140,7 @@ def sums_text(chip: str, count: int) -> tuple[str, list[tuple]]:
         )
         sums.append((values, terms, constant, shift))
     code = "\n".join(functions)
-    return f"#include <stdint.h>\n{used_helpers(code, Interface(register=profile.register))}\n{code}", sums
+    return f"#include <stdint.h>\n{used_helpers(calls, CSignature(register=profile.register))}\n{code}", sums
 
 
 @needs_compiler
@@ -194,6 +196,7 @@ def test_every_helper_is_used_somewhere():
     texts = [c_files(model).files["planar2r.c"] for model in models]
     texts.append(c_files(models[0], form="edge_valued").files["planar2r.c"])
     texts.append(c_files(turned(arm(18, target="float", precision="double"))).files["planar2r.c"])
+    texts += ["".join(c_files(small_function(f"unsigned tables{how}")).files.values()) for how in ("", " mixed")]
     text, _ = sums_text("avr", 40)
     texts.append(text)
     for name in HELPERS:

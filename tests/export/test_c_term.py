@@ -10,8 +10,8 @@ from c_programs import SANITIZERS, WARNINGS, needs_compiler
 from compiled import arm, compiled
 
 import bddtorque as bt
+from bddtorque.export.c_exporter import c_files
 from bddtorque.export.c_term import TermFunction
-from bddtorque.export.exporter import c_files
 from bddtorque.plan.reference import run_plan
 from bddtorque.sweeps.term_errors import term_summands
 
@@ -46,10 +46,10 @@ def test_every_word_is_within_the_bound_that_the_header_states(name, options):
     lsb, bound = (float(re.search(rf"_{what} (\S+)", header)[1]) for what in ("LSB", "BOUND"))
     words = np.array(list(itertools.product(*(range(word.lowest, word.highest + 1) for word in term.formats))))
     zero = np.zeros(len(words), np.int64)
-    named = dict.fromkeys(model.source.words, zero)
+    named = dict.fromkeys(model.formats.words, zero)
     named |= dict(zip(term.inputs.values(), words.T, strict=True))
     found = run_plan(term.plan, model.tables, named)[0] * lsb
-    state = [np.stack([model.source.words[f"{kind}{j}"].dequantise(named[f"{kind}{j}"]) for j in (1, 2)]) for kind in
+    state = [np.stack([model.formats.words[f"{kind}{j}"].dequantise(named[f"{kind}{j}"]) for j in (1, 2)]) for kind in
              ("q", "qd", "qdd")]  # fmt: skip
     error = np.abs(found - PLANAR[name](*state)).max() / abs(lsb)
     assert error <= bound
@@ -59,7 +59,7 @@ def test_every_word_is_within_the_bound_that_the_header_states(name, options):
 def test_the_terms_of_a_torque_add_up_to_it():
     model = arm(4, workers=1, accuracy="paper")
     rng = np.random.default_rng(1)
-    named = {name: rng.integers(word.lowest, word.highest, 500) for name, word in model.source.words.items()}
+    named = {name: rng.integers(word.lowest, word.highest, 500) for name, word in model.formats.words.items()}
     tau = run_plan(model.plan, model.tables, named)
     for joint, output in enumerate(model.plan.outputs):
         terms = [TermFunction.of(model, each.name) for each in term_summands(model) if each.torque == joint]
@@ -81,7 +81,7 @@ def test_the_words_of_a_term_add_up_to_it():
     model = arm(4, workers=1, accuracy="paper")
     whole, *parts = (TermFunction.of(model, name) for name in ("G1", "G1.1", "G1.2"))
     columns, words = whole.vectors(64)
-    named = {**dict.fromkeys(model.source.words, 0), **dict(zip(whole.inputs.values(), columns, strict=True))}
+    named = {**dict.fromkeys(model.formats.words, 0), **dict(zip(whole.inputs.values(), columns, strict=True))}
     assert [list(part.inputs.values()) for part in parts] == [["q1"], ["q1", "q2"]]
     assert np.array_equal(sum(run_plan(part.plan, model.tables, named)[0] for part in parts), words)
     assert "planar2r_g1_2.h" in c_files(model, term="G1.2").files
@@ -94,7 +94,9 @@ def test_what_is_refused():
     assert str(refused.value) == "unknown term 'C1_21' among the 9 terms of 'planar2r'; did you mean 'C1_22'?"
     with pytest.raises(bt.BddTorqueError, match=r"term G1 is the sum of 2 words, G1\.1 to G1\.2, got 'G1\.3'"):
         c_files(model, term="G1.3")
-    with pytest.raises(bt.BddTorqueError, match="floats is only valid for a whole robot"):
+    with pytest.raises(bt.BddTorqueError, match="floats is only valid for a whole model, not for one term"):
         c_files(model, term="G1", floats=True)
-    with pytest.raises(bt.BddTorqueError, match="a model of source 'recursive' has no separate terms"):
+    with pytest.raises(
+        bt.BddTorqueError, match="a term alone: terms of torques: 'planar2r' was not compiled from separate terms"
+    ):
         c_files(compiled("planar2r", bits=6, source="recursive"), term="G1")

@@ -10,7 +10,7 @@ from exact import all_words
 
 import bddtorque as bt
 from bddtorque.export.c_blocks import EXPORTED_FORMS
-from bddtorque.export.exporter import c_files
+from bddtorque.export.c_exporter import c_files
 from bddtorque.plan.wires import Product
 
 pytestmark = needs_compiler
@@ -34,7 +34,7 @@ def test_every_state_of_three_bits(source, tmp_path):
     assert np.array_equal(tau, model.evaluator("bits").torque_words(*words))
 
 
-@pytest.mark.parametrize(("products", "method"), [("blocks", "block"), ("squares", "squares"), ("partial", "limbs")])
+@pytest.mark.parametrize(("products", "method"), [("blocks", "blocks"), ("squares", "squares"), ("partial", "partial")])
 def test_every_way_to_multiply(products, method, tmp_path):
     model = arm(4, block_bits=8, products=products)
     assert {wire.method for wire in model.plan.wires if isinstance(wire, Product)} == {method}
@@ -80,7 +80,7 @@ def test_all_ways_to_multiply_were_tried():
     plans = [arm(6, workers=1).plan]
     plans += [arm(6, workers=1, **options).plan for options in KINDS]
     methods = {wire.method for plan in plans for wire in plan.wires if isinstance(wire, Product)}
-    assert methods == {"block", "limbs", "squares"}
+    assert methods == {"blocks", "partial", "squares"}
 
 
 @pytest.mark.parametrize("source", SOURCES)

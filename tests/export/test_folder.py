@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 
 from bddtorque.base.errors import BddTorqueError
-from bddtorque.bench.c_call import MANIFEST
-from bddtorque.export.folder import foreign_files, write_folder
+from bddtorque.export.folder import MANIFEST, foreign_files, write_folder
 
 
 def files(*names: str, text: str = "new\n") -> dict[str, str]:

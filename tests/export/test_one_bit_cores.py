@@ -7,9 +7,9 @@ from compiled import arm
 from verilog_tools import lint, needs_iverilog, needs_verilator, run, simulate
 
 import bddtorque as bt
-from bddtorque.bench.c_call import MANIFEST
-from bddtorque.bench.fpga_tools import DEVICES, build, missing_tools
 from bddtorque.export import one_bit_exporter
+from bddtorque.export.folder import MANIFEST
+from bddtorque.export.fpga_tools import DEVICES, build, missing_tools
 from bddtorque.export.one_bit_exporter import one_bit_files
 
 needs_ice40 = pytest.mark.skipif(bool(missing_tools(DEVICES["ice40"])), reason=missing_tools(DEVICES["ice40"]))
@@ -111,8 +111,8 @@ def test_the_makefile_simulates(tmp_path):
 @pytest.mark.parametrize(
     ("plan", "options", "message"),
     [
-        ({"bits": 6, "target": "float"}, {}, "a one-bit processor needs a model for target 'tables', and 'planar2r'"),
-        ({"bits": 6, "target": "integer", "chip": "fpga"}, {}, "was compiled for target 'integer': compile it with"),
+        ({"bits": 6, "target": "float"}, {}, "a one-bit processor: diagrams: 'planar2r' was"),
+        ({"bits": 6, "target": "integer", "chip": "fpga"}, {}, 'compile it with target = "tables"'),
         (PAPER, {"processors": 0}, "processors must be between 1 and 64, got 0"),
         (PAPER, {"processors": True}, "processors must be between 1 and 64, got True"),
         (PAPER, {"processors": 65}, "processors must be between 1 and 64, got 65"),
@@ -131,7 +131,7 @@ def test_refusals(plan, options, message, tmp_path):
 
 
 def test_more_nodes_than_any_part_holds(monkeypatch, tmp_path):
-    monkeypatch.setattr(one_bit_exporter, "MOST_NODES", 500)
+    monkeypatch.setattr(one_bit_exporter, "MAX_NODES", 500)
     with pytest.raises(bt.BddTorqueError, match=r"at most 500 nodes, .* these diagrams have 1,[0-9]{3}: compile fewer"):
         export(tmp_path / "v", PAPER)
 

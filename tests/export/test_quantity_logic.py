@@ -1,4 +1,4 @@
-"""PLA, BLIF and Verilog of quantities other than torque: words of the evaluator, by the tools of others."""
+"""Netlists of quantities other than torque: words of the evaluator, by the tools of others."""
 
 from __future__ import annotations
 
@@ -8,81 +8,48 @@ from typing import Any
 
 import numpy as np
 import pytest
-from logic_readers import bits_of, joined, words_of
+from logic_readers import bits_of, joined
 from logic_readers import simulate as run_netlist
-from verilog_tools import lint, needs_iverilog, needs_verilator, needs_yosys, run, simulate
+from verilog_tools import needs_iverilog, needs_yosys, run, simulate
 
 import bddtorque as bt
-from bddtorque.export import export_blif, export_pla
-from bddtorque.export.blif import blif_text
+from bddtorque import export_blif
+from bddtorque.export.logic import blif_text
 from bddtorque.export.one_bit_exporter import export_one_bit
 from bddtorque.export.verilog_stages import Circuit, Stage
 from bddtorque.export.verilog_sums import sum_stage
-from bddtorque.schedule import Way
 from bddtorque.words.integer_range import Range
 
-QUANTITIES = ("gravity", "bias", "mass_matrix", "kinematics", "law")
-TABLES: dict[str, Any] = {"target": "tables", "block_bits": 8}
-INTEGER: dict[str, Any] = {"target": "integer", "chip": "fpga"}
+QUANTITIES = ("gravity", "bias", "mass_matrix", "kinematics", "computed_torque")
 LARGE = pytest.mark.everything
-PAYLOAD = {"mass": [0, 2], "com": [0, 0, 0], "runtime": True}
 
 
 @cache
-def model_of(quantity: str, target: str = "tables") -> bt.Model:
-    options = dict(TABLES if target == "tables" else INTEGER)
-    if quantity == "law":
-        options["gains"] = {"kp": 30.0, "kv": 8.0}
-    if quantity == "torque":
-        options["payload"] = PAYLOAD
-    return bt.compile("planar2r", quantity=quantity, bits=4, torque="auto", workers=1, **options)
+def model_of(quantity: str) -> bt.Model:
+    options: dict[str, Any] = {"gains": {"kp": 30.0, "kv": 8.0}} if quantity == "computed_torque" else {}
+    return bt.compile("planar2r", quantity=quantity, bits=4, torque="auto", block_bits=8, workers=1, **options)
 
 
 def some_states(model: bt.Model, count: int) -> dict[str, np.ndarray]:
     rng = np.random.default_rng(3)
     return {
         array.name: np.stack([rng.integers(word.lowest, word.highest, count, endpoint=True) for word in array], axis=1)
-        for array in model.arrays.inputs
+        for array in model.formats.inputs
     }
 
 
 def output_ports(model: bt.Model) -> list[tuple[str, int]]:
     """Return what the words of all outputs are called in a netlist, and their bits."""
     return [
-        (output.name, word.bits) for output, word in zip(model.plan.outputs, model.source.outputs.values(), strict=True)
+        (output.name, word.bits)
+        for output, word in zip(model.plan.outputs, model.formats.results.values(), strict=True)
     ]
 
 
 @needs_iverilog
-@needs_verilator
-@pytest.mark.parametrize(
-    ("quantity", "target"),
-    [
-        *((quantity, "tables") for quantity in QUANTITIES),
-        *((quantity, "integer") for quantity in ("mass_matrix", "kinematics", "law")),
-        *(
-            pytest.param(quantity, "integer", marks=pytest.mark.everything)
-            for quantity in ("gravity", "bias", "torque")
-        ),
-        pytest.param("torque", "tables", marks=LARGE),
-    ],
-)
-def test_verilog_gives_the_words_of_the_evaluator(quantity: str, target: str, tmp_path: Path) -> None:
-    made = bt.export_verilog(model_of(quantity, target), tmp_path / "v", name="dut", vectors=150)
-    assert simulate(tmp_path / "v", "dut_tb.v", *made.sources)[-1] == "OK: 150 states"
-    assert lint(tmp_path / "v", *made.sources[1:], made.sources[0]) == ""
-
-
-@needs_iverilog
-@pytest.mark.parametrize(("quantity", "spread"), [("gravity", "bits"), ("law", "bits"), ("jacobian", "terms")])
-def test_one_bit_processors_give_them_too(quantity: str, spread: Way, tmp_path: Path) -> None:
-    made = export_one_bit(model_of(quantity), tmp_path / "v", name="dut", vectors=5, processors=2, spread=spread)
+def test_one_bit_processors_give_them_by_terms(tmp_path: Path) -> None:
+    made = export_one_bit(model_of("jacobian"), tmp_path / "v", name="dut", vectors=5, processors=2, spread="terms")
     assert simulate(tmp_path / "v", "dut_tb.v", *made.sources)[-1].startswith("OK: 5 states in ")
-
-
-def test_a_law_on_several_processors_is_refused_in_a_line() -> None:
-    with pytest.raises(bt.BddTorqueError, match="adds differences of angles, as laws do"):
-        model_of("law").evaluator("parallel", processors=2, spread="bits")
 
 
 @pytest.mark.parametrize("quantity", QUANTITIES)
@@ -90,7 +57,7 @@ def test_the_netlist_gives_the_words_of_the_evaluator(quantity: str) -> None:
     model = model_of(quantity)
     states = some_states(model, 300)
     inputs: dict[str, np.ndarray] = {}
-    for array in model.arrays.inputs:
+    for array in model.formats.inputs:
         for k, word in enumerate(array):
             inputs |= bits_of(f"{array.name}{k + 1}", states[array.name][:, k], word.bits)
     nets = run_netlist(blif_text(model), inputs)
@@ -102,7 +69,11 @@ def test_the_netlist_gives_the_words_of_the_evaluator(quantity: str) -> None:
 @needs_iverilog
 @pytest.mark.parametrize(
     "quantity",
-    ["gravity", "mass_matrix", *(pytest.param(each, marks=LARGE) for each in ("bias", "kinematics", "law"))],
+    [
+        "gravity",
+        "mass_matrix",
+        *(pytest.param(each, marks=LARGE) for each in ("bias", "kinematics", "computed_torque")),
+    ],
 )
 def test_the_netlist_read_by_yosys_and_simulated_by_icarus(quantity: str, tmp_path: Path) -> None:
     model, count = model_of(quantity), 40
@@ -115,7 +86,7 @@ def test_the_netlist_read_by_yosys_and_simulated_by_icarus(quantity: str, tmp_pa
     read = {wire.name for wire in model.plan.inputs}  # a netlist has no pins for other inputs
     ports = [
         (f"{array.name}{k}", word.bits, states[array.name][:, k - 1])
-        for array in model.arrays.inputs
+        for array in model.formats.inputs
         for k, word in enumerate(array, 1)
         if f"{array.name}{k}" in read
     ]
@@ -135,14 +106,6 @@ def test_the_netlist_read_by_yosys_and_simulated_by_icarus(quantity: str, tmp_pa
     assert (built.returncode, built.stderr) == (0, "")
     printed = [[int(word) for word in line.split()] for line in run(["vvp", "tb"], tmp_path).stdout.splitlines()]
     assert printed == [[int(w) % (1 << bits) for w, (_, bits) in zip(row, outs, strict=True)] for row in wanted]
-
-
-@pytest.mark.parametrize("quantity", QUANTITIES)
-def test_every_entry_of_a_pla(quantity: str, tmp_path: Path) -> None:
-    model = model_of(quantity)
-    for name, table in zip(export_pla(model, tmp_path / "pla"), model.tables, strict=True):
-        words = words_of((tmp_path / "pla" / name).read_text())
-        assert words == [int(value) & ((1 << table.output_bits) - 1) for value in table.values]
 
 
 def test_a_sum_of_one_narrow_word_is_rounded_by_its_sign() -> None:

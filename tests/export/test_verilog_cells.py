@@ -6,7 +6,7 @@ from verilog_tools import lint, needs_iverilog, needs_verilator, simulate
 
 import bddtorque as bt
 from bddtorque.export import verilog_text
-from bddtorque.export.verilog_cells import LONGEST_DELAY, delay_text, ecp5_text, is_long, multiply_text, pieces
+from bddtorque.export.verilog_text import MAX_DELAY, delay_text, ecp5_text, is_long, multiply_text, pieces
 
 MULT18X18D = f"""
 // A model of our own, not compared with the vendor's:
@@ -70,7 +70,7 @@ endmodule
 
 @needs_iverilog
 def test_both_ways_agree_in_every_clock(tmp_path):
-    assert LONGEST_DELAY == 17
+    assert MAX_DELAY == 17
     texts = {"chip": ecp5_text("chip"), "plain": multiply_text("plain") + delay_text("plain")}
     for name, text in {**texts, "model": MULT18X18D, "tb": BENCH}.items():
         (tmp_path / f"{name}.v").write_text(text)
@@ -99,7 +99,7 @@ def test_long_delays_are_cut_into_lines():
     for clocks in range(2, 120):
         lines = pieces(clocks)
         assert sum(lines) == clocks
-        assert max(lines) <= LONGEST_DELAY
+        assert max(lines) <= MAX_DELAY
         assert max(lines) - min(lines) <= 1
     assert not is_long(1, 17)  # the counter alone takes as much as it saves
     assert not is_long(12, 3)

@@ -46,7 +46,7 @@ write_blif gate.blif
 def top_text(model: bt.Model) -> str:
     """Return a module with ports of one bit each, as the BLIF export has them."""
     words = {
-        **{name: word.bits for name, word in model.source.words.items()},
+        **{name: word.bits for name, word in model.formats.words.items()},
         **{f"tau{k}": word.bits for k, word in enumerate(model.formats.tau, 1)},
     }
     ports = [

@@ -117,7 +117,7 @@ def stopped(problem: BaseException | None) -> bool:
 
 
 def _nothing(frame: FrameType) -> bool:
-    """Whether a line does nothing: Python sees to signals in calls, never between ``finally:`` and ``try:``."""
+    """Tell if a line does nothing: Python sees to signals in calls, never between ``finally:`` and ``try:``."""
     return linecache.getline(frame.f_code.co_filename, frame.f_lineno).strip() in ("try:", "finally:")
 
 

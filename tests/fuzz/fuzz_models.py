@@ -11,7 +11,7 @@ from bdt_files import ARRAYS, npy_of, sha256, table_key, taken_apart, zip_of
 from fuzz_trees import mutated_tree, neighbour
 
 from bddtorque.base.errors import BddTorqueError
-from bddtorque.diagrams.bdd import Diagram
+from bddtorque.plan.bdd import Diagram
 
 OUTSIDE = ("format", "version", "package", "digest", "diagram_digest", "arrays")
 SIGNED = ("function", "law", "given")

@@ -1,4 +1,4 @@
-"""What mutations start from: good files of every kind that bddtorque reads, small ones, made once into a folder."""
+"""Seeds of mutations: good files of every kind that bddtorque reads, small ones, made once into a folder."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 
 import bddtorque as bt
+from bddtorque.base.caching import encode
 from bddtorque.model.model import to_bytes
 from bddtorque.robots import builtin_names, from_urdf
 from bddtorque.spec.spec_files import tables_directory
-from bddtorque.work.entries import encode
 
 JOINTS = ("shoulder", "elbow")
 STATES = ",".join(f"{kind}:{joint}" for kind in ("q", "qd", "qdd") for joint in JOINTS)

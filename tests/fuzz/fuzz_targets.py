@@ -1,4 +1,4 @@
-"""What is fuzzed: each reader of files, how its inputs are made, and what must hold of every input.
+"""Targets of fuzzing: each reader of files, how its inputs are made, and what must hold of every input.
 
 An input is *refused*, in one line of a `BddTorqueError`, or *accepted*, and then what was read is consistent. Anything
 else is a finding: another exception, a message of several lines, a wrong word.
@@ -26,28 +26,32 @@ from fuzz_models import mutated_archive, mutated_arrays, mutated_header
 from fuzz_seeds import JOINTS, read_seeds
 from fuzz_trees import mutated_tree
 
+from bddtorque.base.caching import BadEntryError, decode, encode
 from bddtorque.base.errors import BddTorqueError
-from bddtorque.cli.state_files import column_names, read_states
+from bddtorque.cli.eval_command import column_names, read_states
 from bddtorque.compiler.pinning import load_plan
-from bddtorque.compiler.torque_ranges import resolve_spec
+from bddtorque.compiler.robot_draft import quantity_words
 from bddtorque.compiler.verify import verify
 from bddtorque.independent.checker import check_bytes
-from bddtorque.laws.samples import law_of, merged, read_samples
 from bddtorque.model.model import from_bytes, load, to_bytes
-from bddtorque.model.source import RobotSource
-from bddtorque.plan.plan_data import plan_from_plain
+from bddtorque.plan.plan import plan_from_plain
 from bddtorque.plan.reference import run_plan
 from bddtorque.robots import load_robot
 from bddtorque.robots.robot_data import robot_from_plain, robot_to_plain
 from bddtorque.spec import from_toml, load_spec
-from bddtorque.spec.loading import spec_and_robot
-from bddtorque.words import Format
-from bddtorque.work.entries import BadEntryError, decode, encode
+from bddtorque.spec.spec_files import spec_and_robot
+from bddtorque.words.formats import Format
+from bddtorque.words.interface import Interface, word_vector
+from bddtorque.words.samples import law_of, merged, read_samples
 
 LONGEST_LINE = 1200
 """Characters of a message."""
 TABLES = 64 * 2**20
 """Bytes that the tables of a mutated model may take; larger ones have tests of their own."""
+TWO_JOINTS = Interface(
+    tuple(word_vector(array, JOINTS, [Format("range", 8, -1.0, 1.0)] * 2) for array in ("q", "qd", "qdd")),
+    (word_vector("tau", JOINTS, [Format("range", 8, -1.0, 1.0)] * 2),),
+)
 Make = Callable[[random.Random, Sequence[bytes]], bytes]
 Check = Callable[[Path], None]
 
@@ -175,26 +179,22 @@ def _states(formats: Sequence[Format], seed: int) -> Any:
 
 
 def _inputs(model: Any) -> list[Any]:
-    kinds = model.formats.inputs if isinstance(model.source, RobotSource) else [model.inputs]
-    return [_states(list(formats), k) for k, formats in enumerate(kinds)]
+    return [_states(array.words, k) for k, array in enumerate(model.formats.inputs)]
 
 
 def _words(model: Any, kind: str) -> Any:
     given = _inputs(model)
-    if isinstance(model.source, RobotSource):
-        return model.evaluator(kind, "chosen" if kind == "words" else None).torque_words(*given)
-    return model.evaluator(kind).words(*given[0].T)
+    if model.provenance.is_torque:
+        return model.evaluator(kind, "dense" if kind == "words" else None).torque_words(*given)
+    return model.evaluator(kind).words(*(each[:, 0] for each in given))
 
 
 def _plainly(model: Any) -> Any:
     given = _inputs(model)
-    if isinstance(model.source, RobotSource):
-        names = [f"{kind}{j + 1}" for kind in ("q", "qd", "qdd") for j in range(given[0].shape[1])]
-    else:
-        names = list(model.input_names)
+    names = list(model.formats.words)
     columns = [column for each in given for column in each.T]
     found = run_plan(model.plan, model.tables, dict(zip(names, columns, strict=True)))
-    return np.stack(found, axis=1) if isinstance(model.source, RobotSource) else found[0]
+    return np.stack(found, axis=1) if model.provenance.is_torque else found[0]
 
 
 def check_robot(path: Path) -> None:
@@ -231,7 +231,7 @@ def check_spec(path: Path) -> None:
     if not spec.bare and from_toml(str(spec)) != spec:
         raise WrongError("a specification that is another one when written and read")
     spec, robot, _ = spec_and_robot(path, {})
-    resolve_spec(spec, robot).formats(robot)
+    quantity_words(spec, robot)
 
 
 def check_states(path: Path) -> None:
@@ -239,7 +239,7 @@ def check_states(path: Path) -> None:
     refused: list[BddTorqueError] = []
     for words in (False, True):
         try:
-            rows = [row for _, piece in read_states(path, JOINTS, words) for row in piece.tolist()]
+            rows = [row for _, piece in read_states(path, TWO_JOINTS, words) for row in piece.tolist()]
         except BddTorqueError as problem:
             refused.append(problem)
             continue
@@ -255,7 +255,7 @@ def _compare_states(path: Path, rows: list[list[float]]) -> None:
     text = path.read_bytes().decode("utf-8-sig")
     read = csv.DictReader([line + "\n" for line in text.replace("\r\n", "\n").replace("\r", "\n").split("\n")])
     read.fieldnames = [name.strip() for name in read.fieldnames or []]
-    expected = [[float(row[name]) for name in column_names(JOINTS)] for row in read]
+    expected = [[float(row[name]) for name in column_names(TWO_JOINTS.inputs)] for row in read]
     if expected != rows:
         raise WrongError("other states than the file has")
 

@@ -27,7 +27,7 @@ from fuzz_targets import BY_NAME, TARGETS, Target, input_of, outcome, remember  
 MEMORY = 1 << 30
 """Bytes that an input may take beyond what the process had before."""
 PROCESSOR_SECONDS, WALL_SECONDS = 5.0, 120.0
-"""How long an input may take; the second for one that waits, on a machine that may have other work."""
+"""Seconds that an input may take; the second for one that waits, on a machine that may have other work."""
 
 
 def limit_memory(more: int = MEMORY) -> None:

@@ -1,4 +1,4 @@
-"""What the tests of hostile files share: good texts to spoil, and a reader that must refuse."""
+"""Shared by the tests of hostile files: good texts to spoil, and a reader that must refuse."""
 
 from pathlib import Path
 

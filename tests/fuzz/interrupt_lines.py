@@ -16,10 +16,10 @@ from pathlib import Path
 
 from broken_disks import interrupted_at
 
-from bddtorque.base.writing import write_whole
+from bddtorque.base.caching import MISSING, Cache
+from bddtorque.base.files import write_whole
+from bddtorque.base.tasks import Task
 from bddtorque.export.folder import write_folder
-from bddtorque.work import Cache, Task
-from bddtorque.work.caching import MISSING
 
 NEW = {
     "arm.c": "new\n" * 9,

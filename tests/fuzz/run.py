@@ -30,7 +30,7 @@ PIECE = 2500
 
 @dataclass
 class Tried:
-    """What became of the inputs of a target, and the slowest: seconds of processor time, and its number."""
+    """Results for the inputs of a target, and the slowest: seconds of processor time, and its number."""
 
     counts: Counter[str] = field(default_factory=Counter)
     findings: list[dict[str, object]] = field(default_factory=list)

@@ -14,10 +14,10 @@ from fuzz_seeds import STATES
 from interrupt_lines import NEW, OLD, folder_of
 
 import bddtorque as bt
+from bddtorque.base.caching import MISSING, Cache
+from bddtorque.base.tasks import Task
 from bddtorque.cli import main
 from bddtorque.export.folder import write_folder
-from bddtorque.work import Cache, Task
-from bddtorque.work.caching import MISSING
 
 NUMBERS = (errno.ENOSPC, errno.EROFS, errno.EIO, errno.EDQUOT)
 

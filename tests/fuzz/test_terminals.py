@@ -1,4 +1,4 @@
-"""What people see: no name of a file reaches the terminal as anything but text, and a full disk is said in a line."""
+"""Terminals: no name of a file reaches the terminal as anything but text, and a full disk is said in a line."""
 
 import json
 import os
@@ -89,7 +89,7 @@ def test_json_is_json_in_any_encoding(encoding: str, hostile: Path, tmp_path: Pa
     ran = shell(f"bddtorque info {hostile} --json", tmp_path, PYTHONIOENCODING=encoding)
     assert (ran.returncode, ran.stderr) == (0, "")
     told = json.loads(ran.stdout)
-    assert ran.stdout.isascii() and told["formats"]["tau"][0]["unit"] == "N·m"
+    assert ran.stdout.isascii() and told["words"]["outputs"][0]["words"][0]["unit"] == "N·m"
 
 
 @pytest.mark.parametrize("columns", ["0", "1", "19", "zero", "-5"])

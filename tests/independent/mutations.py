@@ -16,6 +16,9 @@ from typing import Any
 
 import numpy as np
 
+from bddtorque.compiler.verify import verify
+from bddtorque.independent import Finding, check_bytes
+
 ARRAYS = {"level": "<i2", "low": "<i4", "high": "<i4", "roots": "<i4", "order": "<i2"}
 FRONT = ("format", "version", "package", "digest", "diagram_digest", "arrays")
 Path = tuple[str | int, ...]
@@ -72,6 +75,27 @@ def npy_of(values: Any, descr: str) -> bytes:
     array = np.asarray(values, dtype=descr)
     text = f"{{'descr': '{descr}', 'fortran_order': False, 'shape': ({len(array)},), }}"
     return b"\x93NUMPY\1\0" + struct.pack("<H", 118) + text.ljust(117).encode() + b"\n" + array.tobytes()
+
+
+def proved_findings(data: bytes) -> list[Finding]:
+    """Return the findings of a file that the checker proves; fail with what it does not prove otherwise."""
+    found = check_bytes(data)
+    assert all(each.passed for each in found), found[-1]
+    return found
+
+
+def both_prove(data: bytes) -> None:
+    """Fail where the checker or `verify` does not prove a file."""
+    proved_findings(data)
+    assert all(each.passed for each in verify(data, workers=1))
+
+
+def refusal(data: bytes, path: Path, value: Any) -> Finding:
+    """Return the finding that refuses a file with one leaf replaced; the checker may not stumble over it."""
+    header, arrays = taken_apart(data)
+    found = check_bytes(signed(replaced(header, path, value), arrays))[-1]
+    assert not found.passed and "Error" not in found.detail, found
+    return found
 
 
 def leaves(plain: Any, path: Path = ()) -> Iterator[Path]:

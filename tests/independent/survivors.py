@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 import numpy as np
 from mutations import at, taken_apart
 
 import bddtorque as bt
-from bddtorque.plan.plan_data import graph_from_plain
+from bddtorque.dynamics.float_arm import FloatArm
+from bddtorque.dynamics.graph import graph_from_plain
+from bddtorque.dynamics.quantities import QUANTITIES as RECORDS
+from bddtorque.robots.parts import Link
+from bddtorque.robots.robot import Robot
 from bddtorque.robots.robot_data import robot_from_plain
 
 EITHER = {
@@ -24,22 +29,26 @@ EITHER = {
     "function.name": "what the function is called",
     "function.rules.*": "how samples were read",
     "function.accuracy": "what was asked for: the bound is still below it",
-    "function.inputs[].(name|unit)": "what an input is called, and counted in",
     "function.graph.output_names[]": "what the value is called",
     "plan.block_bits": "a limit that the tables of a function still keep",
     "plan.blocks[].law.*": "another law with the same words and the same errors: the file is true of it",
-    "certificate.spread": "stated, and no part of the bound",
+    "certificate.outputs[].spread": "stated, and no part of the bound",
 }
 """Changes that neither proof can object to."""
 
-LIMITS = {"function.inputs[].(low|high)": "an angle goes round: these only say what is counted as out of range"}
+FUNCTIONS = {
+    "words.inputs[].words[].(name|unit)": "what an input of a function is called, and counted in",
+}
+"""The same for files of functions."""
+
+LIMITS = {"words.inputs[].words[].(low|high)": "an angle goes round: these only say what is counted as out of range"}
 """The same for files whose inputs are angles."""
 
 GIVEN = {
-    "function.inputs[].(low|high|offset)": "what the words of a given table stand for is known to its function alone",
-    "function.output.offset": "likewise",
-    "certificate.(low|high)": "stated; a range that still holds every word",
-    "certificate.assumed": "stated",
+    "words.inputs[].words[].(low|high|offset)": "what the words of a given table stand for its function alone knows",
+    "words.outputs[].words[].offset": "likewise",
+    "certificate.outputs[].(low|high)": "stated; a range that still holds every word",
+    "certificate.outputs[].assumed": "stated",
 }
 """The same for a file of given words."""
 
@@ -50,10 +59,11 @@ INDEPENDENT = {
     "plan.wires[].lsb": "the value of the unit of an inner sum: no word depends on it",
     "plan.blocks[].(low|high)": "a range that still holds every word",
     "plan.wires[].(low|high)": "a range that still holds every word",
+    "spec.chip": "whose costs the plan was chosen by: no word depends on it, and the checker has no list of processors",
     "plan.target": "which evaluator of the same words was meant",
-    "certificate.(torques[].)?parts.arithmetic": "proved together with `dropped` and `constants`: the bound that the "
+    "certificate.outputs[].parts.arithmetic": "proved together with `dropped` and `constants`: the bound that the "
     "checker proves without the certificate, which it says, still is no more",
-    "certificate.witness[]": "another state that saturates as well",
+    "certificate.outputs[].witness[][]": "another state that saturates as well",
 }
 """What the independent checker cannot object to besides; `verify` makes the plan again, and does."""
 
@@ -97,8 +107,20 @@ def same_values(data: bytes, mutant: bytes) -> bool:
     ]
     q, qd, qdd = rng.uniform(-3, 3, (3, 50, 2))
     match header["spec"].get("quantity"):
+        case "energy":
+            # gravity is given at run time: any is that of three directions
+            one, other = ([np.stack([energies(robot, axis, q, qd) for axis in np.eye(3)])] for robot in robots)
         case "gravity":
-            one, other = ([bt.gravity_torque(robot, q), robot.tip] for robot in robots)
+            # a payload is given at run time: any is that of point masses at four places of the tip frame
+            places = [(0.0, 0.0, 0.0), *map(tuple, np.eye(3).tolist())]
+            one, other = (
+                [
+                    np.stack(
+                        [bt.gravity_torque(replace(robot, payload=Link("payload", 1.0, place)), q) for place in places]
+                    )
+                ]
+                for robot in robots
+            )
         case "mass_matrix":
             one, other = ([bt.mass_matrix(robot, q)] for robot in robots)
         case "jacobian":
@@ -113,11 +135,17 @@ def same_values(data: bytes, mutant: bytes) -> bool:
     return np.allclose(one[0], other[0], rtol=0, atol=1e-9) and one[1:] == other[1:]
 
 
+def energies(robot: Robot, gravity: np.ndarray, q: np.ndarray, qd: np.ndarray) -> np.ndarray:
+    """Return kinetic and potential energies of a robot that falls freely with `gravity`."""
+    x, y, z = gravity.tolist()
+    return RECORDS["energy"].values(FloatArm(robot.with_gravity((x, y, z)), None, {"q": q, "qd": qd}))
+
+
 def same_function(header: dict, changed: dict, path: tuple) -> bool:
     """Whether a changed graph is the same function, as cos(−x) is cos x."""
     root = path[: path.index("graph") + 1]
     names = {node[3] for node in at(header, root)["nodes"]} | {"x0", "x1", "x2"}
-    graphs = [graph_from_plain(at(each, root), names, "graph") for each in (header, changed)]
+    graphs = [graph_from_plain(at(each, root), "graph", names) for each in (header, changed)]
     rng = np.random.default_rng(0)
     state = {name: rng.uniform(-3, 3, 50) for name in names}
     one, other = (np.asarray(graph.evaluate(state)[0]) for graph in graphs)

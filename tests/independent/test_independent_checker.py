@@ -18,6 +18,7 @@ from compiled import compiled
 from examples_tried import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from mutations import proved_findings
 from oracle import pinocchio_model, random_states, rnea
 from random_cases import random_arm, random_function
 from recursion_numbers import Number, Plain
@@ -34,18 +35,8 @@ from bddtorque.model.model import to_bytes
 from bddtorque.robots.robot_data import robot_to_plain
 
 FOLDER = Path(bt.__file__).parent / "independent"
-STEPS = [
-    "archive",
-    "header",
-    "diagrams",
-    "tables",
-    "words",
-    "widths",
-    "ranges",
-    "dynamics",
-    "certificate",
-    "saturation",
-]
+LAST = ["certificate", "saturation"]
+STEPS = ["archive", "header", "diagrams", "tables", "words", "widths", "ranges", "dynamics", *LAST]
 FUNCTION_STEPS = [step if step != "dynamics" else "function" for step in STEPS]
 FLOATS = [{"target": "float"}, {"target": "float", "precision": "double"}]
 SPEC = """robot = "planar2r"
@@ -70,9 +61,7 @@ def small() -> bytes:
 
 def content(model) -> list[str]:
     """Return the steps of a file that is proved; fail with what was found otherwise."""
-    found = check_bytes(to_bytes(model))
-    assert all(each.passed for each in found), found[-1]
-    return [each.name for each in found]
+    return [each.name for each in proved_findings(to_bytes(model))]
 
 
 OPTIONS = [
@@ -246,7 +235,7 @@ def test_another_arm_is_no_proof_of_this_one():
     model = bt.compile("planar2r", bits=4, workers=1)
     heavier = replace(model.robot.links[1], mass=9.0)
     other = replace(
-        model, source=replace(model.source, robot=replace(model.robot, links=(model.robot.links[0], heavier)))
+        model, provenance=replace(model.provenance, robot=replace(model.robot, links=(model.robot.links[0], heavier)))
     )
     found = check_bytes(to_bytes(other))
     assert (
@@ -288,7 +277,7 @@ def imported(path: Path) -> set[str]:
 @pytest.mark.parametrize("path", sorted(FOLDER.glob("*.py")), ids=lambda path: path.name)
 def test_it_imports_numpy_and_the_standard_library_alone(path):
     assert imported(path) <= {"numpy"} | set(sys.stdlib_module_names)
-    assert len(path.read_text(encoding="utf-8").splitlines()) <= 300
+    assert len(path.read_text(encoding="utf-8").splitlines()) <= 450
 
 
 def test_the_folder_works_by_itself_elsewhere(tmp_path):

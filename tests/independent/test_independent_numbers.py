@@ -14,20 +14,18 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from bddtorque.independent import peaks
-from bddtorque.independent.balls import Ball, ball_of, sine_and_cosine
+from bddtorque.independent.balls import ball_of, sine_and_cosine
+from bddtorque.independent.bounds import _parabola
 from bddtorque.independent.boxes import stays_below
+from bddtorque.independent.cascade import run
 from bddtorque.independent.exact import BITS, Enclosure, exponential_of, nearest_word, pi_fixed, sine_of_turns
-from bddtorque.independent.few_axes import enclosed_on_few_axes
 from bddtorque.independent.fields import Field, Grid
-from bddtorque.independent.float_plan import float_plan_of
-from bddtorque.independent.float_running import run_floats
 from bddtorque.independent.graph import Angle
 from bddtorque.independent.harmonics import WaveAlgebra
-from bddtorque.independent.ideals import _parabola
 from bddtorque.independent.ieee import PRECISIONS, sine_error, sine_of_word, single_sines
-from bddtorque.independent.peaks import enclosed, enclosed_by_boxes, largest
-from bddtorque.independent.sliders import as_motions
-from bddtorque.independent.spans import Box, by_bernstein, by_monomials, moved
+from bddtorque.independent.peaks import as_motions, enclosed, enclosed_by_boxes, enclosed_on_few_axes
+from bddtorque.independent.plan import plan_of
+from bddtorque.independent.ranges import Box, by_bernstein, by_monomials, moved
 from bddtorque.words import float_sine
 from bddtorque.words.ieee import PRECISIONS as PACKAGE
 
@@ -110,7 +108,7 @@ def field_of(terms: list) -> Field:
     total = Field({})
     for size, a, b, sine, motion in terms:
         angle = Angle(tuple((axis, m) for axis, m in enumerate((a, b)) if m))
-        wave = (grid.sine if sine else grid.cosine)(angle).scaled(Fraction(size))
+        wave = grid.wave(angle, not sine).scaled(Fraction(size))
         total = total + (wave * grid.motion(motion, Fraction(1)) if motion else wave)
     return total
 
@@ -129,6 +127,11 @@ ANYTHING = (-math.inf, math.inf)
 """What is hoped for: amplitudes are enough."""
 
 
+def largest(field: Field, limit: float) -> float:
+    """Return a bound on the magnitude, no closer than a limit asks for."""
+    return max(map(abs, enclosed(field, BOX, (-limit, limit))))
+
+
 @settings(max_examples=examples(60))
 @given(waves)
 def test_no_sum_of_waves_exceeds_what_is_said(terms):
@@ -137,9 +140,9 @@ def test_no_sum_of_waves_exceeds_what_is_said(terms):
     low, high = enclosed(found, BOX, ANYTHING)
     assert low <= (plain - moved).min() + 1e-9 and high >= (plain + moved).max() - 1e-9
     reached = float((np.abs(plain) + moved).max())
-    closer = largest(found, BOX, 0.0)
+    closer = largest(found, 0.0)
     assert reached - 1e-4 * (1 + reached) <= closer <= max(-low, high)
-    near = largest(found, BOX, 1.02 * reached)
+    near = largest(found, 1.02 * reached)
     assert reached - 1e-4 * (1 + reached) <= near <= 1.02 * reached + 1e-9
 
 
@@ -147,7 +150,7 @@ def test_a_fine_grid_is_closer_than_amplitudes():
     terms = [(1.0, 1, 0, False, 0), (1.0, 0, 1, False, 1), (-1.0, 1, 1, False, 0), (1.0, 1, -1, True, 1)]
     plain, moved = sampled(terms)
     reached = float((np.abs(plain) + moved).max())
-    assert reached - 1e-3 <= largest(field_of(terms), BOX, 1.01 * reached) <= 1.01 * reached
+    assert reached - 1e-3 <= largest(field_of(terms), 1.01 * reached) <= 1.01 * reached
     assert max(map(abs, enclosed(field_of(terms), BOX, ANYTHING))) > 1.05 * reached
 
 
@@ -176,7 +179,7 @@ def test_one_position_at_points_is_closer_than_amplitudes(monkeypatch):
     assert max(map(abs, enclosed(found, BOX, ANYTHING))) > 1.25 * reached
     monkeypatch.setattr(peaks, "AT_ONCE", 0)
     monkeypatch.setattr(peaks, "_by_waves", lambda *args: ANYTHING)  # no grid of all positions
-    assert reached <= largest(found, BOX, 1.06 * reached) <= 1.06 * reached
+    assert reached <= largest(found, 1.06 * reached) <= 1.06 * reached
 
 
 @settings(max_examples=examples(40))
@@ -185,7 +188,7 @@ def test_boxes_prove_what_is_so_and_nothing_else(terms, forms):
     """Waves times motions, and a quadratic form of two motions that the second angle turns."""
     grid = Grid([5, 5])
     speeds = [grid.motion(k, Fraction(1)) for k in (1, 2)]
-    turn = grid.cosine(Angle(((1, 1),)))
+    turn = grid.wave(Angle(((1, 1),)), cosine=True)
     total = field_of(terms)
     for factor, (a, b) in zip(forms, ((0, 0), (0, 1), (1, 1)), strict=True):
         total = total + (speeds[a] * speeds[b] * turn).scaled(Fraction(factor))
@@ -211,7 +214,7 @@ def test_sliding_positions_are_motions_too(terms, turn, place, speed):
     grid, number = Grid([5, 5]), 9
     total, value = Field({}), 0.0
     for size, power, m in terms:
-        wave = grid.cosine(Angle(((0, m),) if m else ())).scaled(Fraction(size)) * grid.motion(1, Fraction(1))
+        wave = grid.wave(Angle(((0, m),) if m else ()), cosine=True) * grid.motion(1, Fraction(size))
         for _ in range(power):
             wave = wave * grid.position(1, -1, 1)
         total, value = total + wave, value + size * place**power * math.cos(m * turn) * speed
@@ -276,7 +279,7 @@ def test_waves_multiply_as_functions_do(terms, rest):
     total, value = algebra.number(Fraction(1)), 1.0
     for factor, m, sine in terms:
         angle = Angle(((0, m),) if m else (), Fraction(1, 8), rest)
-        wave = algebra.sine(angle) if sine else algebra.cosine(angle)
+        wave = algebra.wave(angle, not sine)
         total = total * (wave.scaled(Fraction(factor)) + algebra.motion(1, Fraction(2)))
         place = 0.7 * m + math.pi / 4 + float(rest)
         value *= factor * (math.sin(place) if sine else math.cos(place)) + 2 * 0.3
@@ -294,10 +297,6 @@ def test_parabolas(a, b, width, low, span):
     x = np.linspace(low, low + span, 50)[:, None]
     values = a * x * x + np.linspace(b, b + width, 9)[None, :] * x
     assert least <= values.min() + 1e-9 and values.max() - 1e-9 <= most
-
-
-def test_a_ball_knows_its_largest():
-    assert Ball(np.array([-3.0, 2.0]), np.array([0.5, 0.1])).largest >= 3.5
 
 
 @pytest.mark.parametrize("precision", ["single", "double"])
@@ -336,10 +335,10 @@ def test_beyond_20_bits_the_polynomial_is_proved():
 @pytest.mark.parametrize("precision", ["single", "double"])
 def test_states_run_in_rationals(precision):
     model = arm(8, target="float", precision=precision)
-    plan = float_plan_of(model.plan.to_plain())
+    plan = plan_of(model.plan.to_plain())
     states = random_words(model, 12)
     names = [f"{kind}{j}" for kind in ("q", "qd", "qdd") for j in (1, 2)]
     for row, expected in zip(np.concatenate(states, axis=1).tolist(), reference(model, states).tolist(), strict=True):
-        found = run_floats(plan, [], dict(zip(names, row, strict=True)))
+        found = run(plan, [], dict(zip(names, row, strict=True)))
         held = [min(max(word, out.low), out.high) for word, out in zip(found, plan.outputs, strict=True)]
         assert held == expected

@@ -1,26 +1,53 @@
-"""The independent checker on other quantities of a robot than its torques."""
+"""The independent checker on quantities of a robot other than its torques, and on what is given at run time."""
 
 from __future__ import annotations
 
+import json
 import math
+from dataclasses import replace
+from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
+import numpy as np
+import pinocchio as pin
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
-from mutations import at, replaced, signed, taken_apart
+from mutations import at, proved_findings, refusal, replaced, signed, taken_apart
+from oracle import pinocchio_model, random_states
+from recursion_numbers import Number, Plain
+from sample_robots import TREE
 from strategies import random_robot
 
 import bddtorque as bt
-from bddtorque.independent import check_bytes, effort
+from bddtorque.dynamics.quantities import QUANTITIES
+from bddtorque.dynamics.run_time import RUN_TIME
+from bddtorque.independent import check_bytes, findings
+from bddtorque.independent.dynamics import State, kinetic_energy, world_of
+from bddtorque.independent.formats import words_of
+from bddtorque.independent.quantity_energy import is_semidefinite
+from bddtorque.independent.robot_truth import subject_of
+from bddtorque.independent.robots import robot_of
+from bddtorque.independent.subjects import quantities, run_time_inputs
 from bddtorque.model.model import to_bytes
+from bddtorque.robots import from_urdf
+from bddtorque.robots.joint_kinds import JOINT_KINDS
+from bddtorque.robots.robot_data import robot_to_plain
 
+FOLDER = Path(bt.__file__).parent / "independent"
 GAINS = {"kp": [100.0, 50.0], "kv": 20.0}
 BOX = {"mass": [0.5, 2], "com": [[-0.1, 0.1], [0, 0], [0, 0.2]], "runtime": True}
+GRAVITY = {"largest": 20, "runtime": True}
 RUBBING = bt.load_robot("planar2r").with_friction({"shoulder": bt.Friction(2.0, (4.0, 5.0), (8.0, 7.0), 0.05)})
 SLIDING = random_robot(["revolute", "prismatic"], ["tilted", "general"], 3)
 MOTION = {"velocity": (-1.0, 2.0), "acceleration": 3.0, "position": [(-1.0, 2.0), (0.1, 0.7)]}
-SMALL = {"float": 12, "integer": 9, "tables": 4}
+ROBOTS: dict[str, tuple[Any, dict[str, Any]]] = {
+    "arm": ("planar2r", {}),
+    "tree with followers": (from_urdf(TREE), {}),
+    "slider": (SLIDING, MOTION),
+}
+BITS = {"float": 12, "integer": 9, "tables": 4}
 CASES: list[tuple[Any, str, str, dict[str, Any]]] = [
     ("planar2r", "gravity", "integer", {"payload": {**BOX, "inertia": 0.3}}),
     ("planar2r", "mass_matrix", "tables", {}),
@@ -28,38 +55,66 @@ CASES: list[tuple[Any, str, str, dict[str, Any]]] = [
     ("planar2r", "kinematics", "integer", {}),
     ("scara", "jacobian", "float", {}),
     (RUBBING, "bias", "tables", {}),
-    (RUBBING, "law", "integer", {"gains": GAINS}),
+    (RUBBING, "computed_torque", "integer", {"gains": GAINS}),
     (SLIDING, "kinematics", "tables", {"position": MOTION["position"]}),
-    (SLIDING, "law", "float", {"gains": GAINS, **MOTION, "precision": "double"}),
+    (SLIDING, "computed_torque", "float", {"gains": GAINS, **MOTION, "precision": "double"}),
     (SLIDING, "torque", "float", {"payload": BOX, **MOTION}),
 ]
 EVERY: list[Any] = [
     pytest.param(robot, quantity, target, options, marks=pytest.mark.everything)
-    for target in SMALL
+    for target in BITS
     for robot, more in (("planar2r", {}), (SLIDING, MOTION), (RUBBING, {}))
-    for quantity in ("gravity", "bias", "mass_matrix", "kinematics", "jacobian", "law")
-    for options in [{**more, **({"gains": GAINS} if quantity == "law" else {})}]
+    for quantity in ("gravity", "bias", "mass_matrix", "kinematics", "jacobian", "computed_torque", "energy")
+    for options in [{**more, **({"gains": GAINS} if quantity == "computed_torque" else {})}]
 ]
-READ = {"gravity": 1, "mass_matrix": 1, "kinematics": 1, "jacobian": 1, "bias": 2}
+READ = {"gravity": 1, "mass_matrix": 1, "kinematics": 1, "jacobian": 1, "bias": 2, "energy": 2}
 """How many of positions, velocities and accelerations a quantity reads, where it is not all."""
 
 
 def compiled(robot: Any, quantity: str, target: str, options: dict[str, Any]) -> bytes:
-    ranges = ("position", "velocity", "acceleration")
-    unread = ranges[READ.get(quantity, 3) :]
+    unread = ("position", "velocity", "acceleration")[READ.get(quantity, 3) :]
     kept = {key: value for key, value in options.items() if key not in unread}
-    if quantity not in ("mass_matrix", "kinematics", "jacobian"):
-        kept["torque"] = "auto"
-    return to_bytes(
-        bt.compile(robot, quantity=quantity, target=target, bits=SMALL[target], workers=1, cache=None, **kept)
-    )
+    kept |= {} if quantity in ("mass_matrix", "kinematics", "jacobian", "energy") else {"torque": "auto"}
+    own = {"target": target, "bits": BITS[target], "workers": 1, "cache": None}
+    return to_bytes(bt.compile(robot, quantity=quantity, **{**own, **kept}))
+
+
+def compiled_named(name: str, quantity: str, target: str, **options: Any) -> bytes:
+    """Return the file of a quantity of one of ROBOTS."""
+    robot, ranges = ROBOTS[name]
+    own: dict[str, Any] = {"gains": {"kp": 100.0, "kv": 20.0}} if quantity == "computed_torque" else {}
+    own |= {"bits": 7} if target == "integer" else {}
+    return compiled(robot, quantity, target, {**ranges, "block_bits": 16, **own, **options})
 
 
 @pytest.mark.parametrize(("robot", "quantity", "target", "options"), [*CASES, *EVERY])
 def test_quantities_are_proved(robot, quantity, target, options):
-    found = check_bytes(compiled(robot, quantity, target, options))
-    assert all(each.passed for each in found), found[-1]
+    found = proved_findings(compiled(robot, quantity, target, options))
     assert [each.name for each in found][-3:] == ["dynamics", "certificate", "saturation"]
+
+
+def test_it_has_a_record_of_every_quantity_and_every_input_at_run_time() -> None:
+    known = quantities()
+    assert known.keys() == QUANTITIES.keys()
+    assert [*run_time_inputs()] == [*RUN_TIME]
+    robot = bt.load_robot("planar2r")
+    own = robot_of(json.loads(json.dumps(robot_to_plain(robot))))
+    for name, record in QUANTITIES.items():
+        mine = known[name]
+        assert (mine.inputs, mine.accepts, mine.keys) == (record.inputs, record.accepts, record.keys)
+        assert (mine.friction, mine.at_rest, mine.needs_tip) == (record.friction, record.at_rest, record.needs_tip)
+        arrays = [(each.name, each.shape(robot), tuple(each.labels(robot))) for each in record.outputs]
+        assert [(each.name, each.shape, each.labels) for each in mine.outputs(own)] == arrays
+        units = [unit for each in record.outputs for unit in each.units(robot)]
+        assert mine.torques or [unit for each in mine.outputs(own) for unit in each.units] == units
+
+
+@pytest.mark.parametrize("name", [*QUANTITIES, *RUN_TIME, *JOINT_KINDS])
+def test_a_kind_is_named_in_one_file_of_the_checker(name: str) -> None:
+    """A robot has gravity and a payload of its own, and joints a torque; quantities list the inputs at run time."""
+    named = {path.name for path in FOLDER.glob("*.py") if f'"{name}"' in path.read_text(encoding="utf-8")}
+    owners = {path for path in named if path.startswith(("quantity_", "run_time_", "joint_kinds"))}
+    assert len(named) == 1 if name not in ("torque", *RUN_TIME) else named - owners <= {"robots.py", "robot_truth.py"}
 
 
 def ranges_within(least: float, most: float, unique: bool = False) -> st.SearchStrategy[list[float]]:
@@ -85,12 +140,12 @@ def test_words_of_any_box_of_payloads_are_those_of_the_format(mass, centre, iner
 
 
 @pytest.mark.parametrize("end", ["low", "high"])
-@pytest.mark.parametrize("number", range(9))
-def test_a_word_of_a_payload_that_is_off_by_the_last_bit_is_found(number, end):
-    header, arrays = taken_apart(compiled(*CASES[2]))
+@pytest.mark.parametrize(("given", "number"), [("payload", k) for k in range(9)] + [("gravity", k) for k in range(3)])
+def test_a_word_given_at_run_time_that_is_off_by_the_last_bit_is_found(given: str, number: int, end: str) -> None:
+    data = compiled(*CASES[2]) if given == "payload" else compiled_named("arm", "gravity", "float", gravity=GRAVITY)
     place = ("words", "inputs", 1, "words", number, end)
-    found = check_bytes(signed(replaced(header, place, math.nextafter(at(header, place), math.inf)), arrays))[-1]
-    assert (found.name, found.passed) == ("words", False)
+    near = math.nextafter(at(taken_apart(data)[0], place), math.inf)
+    assert refusal(data, place, near).name == "words"
 
 
 @pytest.mark.parametrize(
@@ -113,19 +168,16 @@ def test_a_word_of_a_payload_that_is_off_by_the_last_bit_is_found(number, end):
     ],
 )
 def test_another_quantity_is_no_proof_of_this_one(case, path, value):
-    header, arrays = taken_apart(compiled(*CASES[case]))
-    found = check_bytes(signed(replaced(header, path, value), arrays))
-    assert not found[-1].passed and "Error" not in found[-1].detail, found[-1]
+    refusal(compiled(*CASES[case]), path, value)
 
 
 def test_a_difference_of_other_words_is_no_error_of_a_position():
-    header, arrays = taken_apart(compiled(*CASES[6]))
-    wires = header["plan"]["wires"]
+    data = compiled(*CASES[6])
+    wires = taken_apart(data)[0]["plan"]["wires"]
     place = next(k for k, wire in enumerate(wires) if wire["kind"] == "angle_sum" and wire["name"] == "q_error1")
     changed = [[wire, factor, shift] for wire, factor, shift in reversed(wires[place]["parts"])]
-    found = check_bytes(signed(replaced(header, ("plan", "wires", place, "parts"), changed), arrays))
-    assert (found[-1].name, found[-1].passed) == ("ranges", False)
-    assert "expected the difference of q_desired1 and q1" in found[-1].detail
+    found = refusal(data, ("plan", "wires", place, "parts"), changed)
+    assert found.name == "ranges" and "expected the difference of q_desired1 and q1" in found.detail
 
 
 @pytest.mark.parametrize(
@@ -134,16 +186,158 @@ def test_a_difference_of_other_words_is_no_error_of_a_position():
 )
 def test_a_broken_law_of_a_sliding_joint_ends_in_a_finding(path, value, monkeypatch):
     """Boxes of few positions are halved by the hundred thousand unless each of them counts."""
-    monkeypatch.setattr(effort, "MOST_WORK", 1_000_000_000)
-    header, arrays = taken_apart(compiled(SLIDING, "law", "tables", {"gains": GAINS, **MOTION}))
-    last = check_bytes(signed(replaced(header, path, value), arrays))[-1]
-    assert (last.name, last.passed) == ("dynamics", False) and " is proved" in last.detail
+    monkeypatch.setattr(findings, "MAX_WORK", 1_000_000_000)
+    last = refusal(compiled(SLIDING, "computed_torque", "tables", {"gains": GAINS, **MOTION}), path, value)
+    assert last.name == "dynamics" and " is proved" in last.detail
 
 
 def test_work_is_bounded(monkeypatch):
     data = compiled(*CASES[0])
     assert check_bytes(data)[-1].passed
-    monkeypatch.setattr(effort, "MOST_WORK", 10_000)
+    monkeypatch.setattr(findings, "MAX_WORK", 10_000)
     last = check_bytes(data)[-1]
     assert not last.passed
     assert last.detail == "no proof was found in 10,000 numbers of work: the file is broken, or too large"
+
+
+@pytest.mark.parametrize("target", BITS)
+@pytest.mark.parametrize("name", ROBOTS)
+@pytest.mark.parametrize("options", [{}, {"gravity": "runtime"}], ids=["energy", "with gravity at run time"])
+def test_energies_are_proved(name: str, target: str, options: dict[str, Any]) -> None:
+    proved_findings(compiled_named(name, "energy", target, **options))
+
+
+@pytest.mark.parametrize("name", ROBOTS)
+@pytest.mark.parametrize(
+    ("quantity", "target"),
+    [
+        ("torque", "float"),
+        ("gravity", "tables"),
+        ("gravity", "integer"),
+        ("bias", "float"),
+        ("computed_torque", "float"),
+        *(
+            pytest.param(quantity, target, marks=pytest.mark.everything)
+            for quantity, target in (("torque", "integer"), ("torque", "tables"), ("bias", "tables"))
+        ),
+    ],
+)
+def test_gravity_at_run_time_is_proved(name: str, quantity: str, target: str) -> None:
+    proved_findings(compiled_named(name, quantity, target, gravity=GRAVITY))
+
+
+@pytest.mark.parametrize("name", ["arm", "slider"])
+@pytest.mark.parametrize(
+    ("quantity", "target"), [("torque", "float"), ("gravity", "integer"), ("gravity", "tables"), ("bias", "float")]
+)
+def test_gravity_and_a_payload_together(name: str, quantity: str, target: str) -> None:
+    proved_findings(compiled_named(name, quantity, target, gravity=GRAVITY, payload=BOX))
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_its_kinetic_energy_is_pinocchios(seed: int) -> None:
+    kinds = ["revolute", "prismatic", "revolute", "revolute"]
+    robot = random_robot(kinds, ["tilted"] * 4, seed, rotors=False, payload=bool(seed % 2))
+    model = pinocchio_model(robot)
+    data = model.createData()
+    q, qd, _ = random_states(robot, 5, seed)
+    columns = [[Number(column) for column in each.T] for each in (q, np.sin(q), np.cos(q), qd, 0 * qd)]
+    own = robot_of(json.loads(json.dumps(robot_to_plain(robot))))
+    found = kinetic_energy(own, State(*columns), Plain(), world_of(own, Plain())).value
+    wanted = [pin.computeKineticEnergy(model, data, *state) for state in zip(q, qd, strict=True)]
+    assert np.allclose(found, wanted, rtol=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("name", "path", "value"),
+    [
+        ("arm", ("robot", "links", 1, "mass"), 8.1),
+        ("arm", ("robot", "joints", 1, "rotor_inertia"), 0.5),
+        ("arm", ("robot", "gravity"), [0.0, -9.0, 0.0]),
+        ("slider", ("robot", "joints", 0, "translation"), [0.0, 0.0, 9.0]),
+        ("slider", ("robot", "links", 1, "centre_of_mass", 2), 3.0),
+        ("tree with followers", ("robot", "followers", 0, "multiplier"), -1.0),
+        ("tree with followers", ("robot", "followers", 1, "offset"), 0.5),
+        ("arm", ("certificate", "outputs", 0, "low"), 0.5),
+        ("arm", ("certificate", "outputs", 0, "high"), 0.5),
+        ("arm", ("certificate", "outputs", 1, "relative_to"), "traced"),
+        ("arm", ("certificate", "outputs", 1, "assumed"), 0.1),
+        ("arm", ("words", "outputs", 0, "words", 0, "low"), 1.0),
+        ("arm", ("words", "outputs", 0, "shape"), [1]),
+        ("arm", ("words", "outputs", 1, "words", 0, "unit"), "N·m"),
+        ("arm", ("spec", "quantity"), "bias"),
+    ],
+)
+def test_other_energies_are_no_proof_of_these(name: str, path: tuple[Any, ...], value: Any) -> None:
+    refusal(compiled_named(name, "energy", "float"), path, value)
+
+
+@pytest.mark.parametrize(
+    ("path", "value"),
+    [
+        (("spec", "gravity", "largest"), 21.0),
+        (("spec", "gravity", "largest"), -20.0),
+        (("spec", "gravity", "runtime"), 1),
+        (("spec", "gravity"), [0.0, -9.81, 0.0]),
+        (("words", "inputs", 1, "labels"), ["gx", "gz", "gy"]),
+        (("words", "inputs", 1, "words", 2, "bits"), 11),
+        (("words", "inputs", 1, "words", 0, "sign"), -1),
+        (("spec", "quantity"), "mass_matrix"),
+    ],
+)
+def test_another_gravity_is_no_proof_of_this_one(path: tuple[Any, ...], value: Any) -> None:
+    refusal(compiled_named("arm", "gravity", "float", gravity=GRAVITY), path, value)
+
+
+def known(header: dict[str, Any]) -> tuple[float, float]:
+    subject = subject_of(header, words_of(header["words"]))
+    return subject.record.known_span(subject, 0)
+
+
+def test_kinetic_energy_is_known_not_to_be_negative_of_bodies_alone() -> None:
+    """Words of a payload may be those of no body, and so may robots that are allowed to be unphysical."""
+    header = taken_apart(compiled_named("arm", "energy", "float"))[0]
+    assert known(header) == (0.0, math.inf)
+    unphysical = replaced(header, ("robot", "allow_unphysical"), True)
+    for path, value in (
+        (("robot", "links", 0, "mass"), -1.0),
+        (("robot", "links", 1, "inertia", 2, 2), -1e-3),
+        (("robot", "joints", 0, "rotor_inertia"), -1e-3),
+    ):
+        assert known(replaced(unphysical, path, value)) == (-math.inf, math.inf)
+    light = {"mass": [0, 10], "com": [[-0.5, 0.5]] * 3, "runtime": True}
+    model = bt.compile("planar2r", quantity="energy", target="float", bits=12, payload=light, workers=1, cache=None)
+    assert known(taken_apart(to_bytes(model))[0]) == (-math.inf, math.inf)
+
+
+@pytest.mark.parametrize(
+    ("rows", "wanted"),
+    [
+        ([[1, 0, 0], [0, 1, 0], [0, 0, 0]], True),
+        ([[1, 1, 0], [1, 1, 0], [0, 0, 2]], True),
+        ([[1, 1, 0], [1, 1, 0], [0, 0, -2]], False),
+        ([[1, 2, 0], [2, 1, 0], [0, 0, 1]], False),
+        ([[2, -1, -1], [-1, 2, -1], [-1, -1, Fraction(19, 10)]], False),
+        ([[0, 0, 0], [0, 0, Fraction(1, 10**9)], [0, Fraction(1, 10**9), 0]], False),
+    ],
+)
+def test_matrices_without_a_negative_eigenvalue(rows: list[list[Any]], wanted: bool) -> None:
+    assert is_semidefinite(tuple(tuple(map(Fraction, row)) for row in rows)) == wanted
+    assert wanted == bool(np.linalg.eigvalsh(np.array(rows, dtype=np.float64)).min() > -1e-12)
+
+
+def test_potential_energy_is_that_of_the_masses_above_the_base() -> None:
+    """A base that stands higher is another potential, whatever it is to torques."""
+    raised = ("robot", "joints", 0, "translation"), [0.0, 1.0, 0.0]
+    found = refusal(compiled_named("arm", "energy", "float"), *raised)
+    assert found.name == "dynamics" and "'potential'" in found.detail
+    header, arrays = taken_apart(compiled_named("arm", "gravity", "float"))
+    proved_findings(signed(replaced(header, *raised), arrays))
+
+
+def test_the_gravity_of_the_robot_does_not_matter_where_it_is_given_at_run_time() -> None:
+    robot = replace(bt.load_robot("planar2r"), gravity=(1.0, 2.0, 3.0))
+    options = {"quantity": "energy", "gravity": "runtime", "bits": 8, "target": "float", "workers": 1, "cache": None}
+    words = [taken_apart(to_bytes(bt.compile(each, **options)))[0]["words"] for each in (robot, "planar2r")]
+    assert words[0] == words[1]
+    proved_findings(to_bytes(bt.compile(robot, **options)))

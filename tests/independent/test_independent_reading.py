@@ -10,7 +10,7 @@ from bdt_files import saved
 
 from bddtorque.independent import check_file
 from bddtorque.independent.__main__ import main
-from bddtorque.independent.arms import _dynamics
+from bddtorque.independent.checker import true_finding
 
 
 @pytest.mark.parametrize("name", ["nothing", "folder", "pipe", "with\nlines", "with\0nul"])
@@ -91,7 +91,7 @@ def test_the_last_line_is_the_verdict(tmp_path: Path, capsys: pytest.CaptureFixt
 
 
 def test_figures_of_many_outputs_have_a_line_of_their_own() -> None:
-    few, many = (_dynamics([0.25] * (count - 1) + [0.5], "Newton-Euler", ["how"]) for count in (3, 23))
+    few, many = (true_finding("dynamics", "Newton-Euler", [0.25] * (count - 1) + [0.5], ["how"]) for count in (3, 23))
     assert "within 0.25, 0.25, 0.5 units of Newton-Euler, everywhere (how)" in few.detail and not few.rows
     assert "within 0.5 units of" in many.detail and many.rows == (f"output by output: {'0.25, ' * 22}0.5",)
 

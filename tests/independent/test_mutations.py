@@ -12,6 +12,7 @@ from functools import cache
 
 import numpy as np
 import pytest
+import survivors
 from examples_tried import EVERY as EVERYTHING
 from examples_tried import examples
 from hypothesis import given, settings
@@ -33,31 +34,19 @@ from mutations import (
     written,
 )
 from sample_robots import example_urdf
-from survivors import (
-    ALIKE,
-    EITHER,
-    GIVEN,
-    INDEPENDENT,
-    LIMITS,
-    QUANTITIES,
-    ROUNDED,
-    UNUSED,
-    explained,
-    same_function,
-    same_values,
-    same_wire,
-)
 
 import bddtorque as bt
 from bddtorque.base.errors import BddTorqueError
 from bddtorque.compiler.verify import verify
-from bddtorque.diagrams.bdd import Diagram, build
 from bddtorque.independent import check_bytes
 from bddtorque.independent.bounds import OutputBound
-from bddtorque.independent.certificate import PARTS, check_difference, least_arithmetic, outputs_stated
+from bddtorque.independent.certificate import PARTS, Claim, outputs_stated
 from bddtorque.independent.findings import RefusedError
+from bddtorque.independent.formats import words_of
 from bddtorque.model.model import from_bytes, to_bytes
+from bddtorque.plan.bdd import Diagram
 from bddtorque.plan.blocks import output_format
+from bddtorque.plan.reduction import build
 from bddtorque.plan.table import Table
 from bddtorque.robots import load_urdf
 
@@ -81,7 +70,10 @@ FILES = {
         target="integer",
         torque="auto",
     ),
-    "arm's law": arm(bits=8, quantity="law", gains={"kp": [100.0, 50.0], "kv": 20.0}, torque="auto", target="float"),
+    "arm's law": arm(
+        bits=8, quantity="computed_torque", gains={"kp": [100.0, 50.0], "kv": 20.0}, torque="auto", target="float"
+    ),
+    "arm's energy": arm(bits=6, quantity="energy", gravity={"largest": 20, "runtime": True}, target="integer"),
     "arm's jacobian": arm(bits=6, quantity="jacobian", target="float"),
     "arm's masses": arm(bits=5, quantity="mass_matrix"),
     "floats": function(
@@ -110,6 +102,7 @@ EVERY = {
     "arm in floats": 15,
     "arm's payload": 23,
     "arm's law": 21,
+    "arm's energy": 11,
     "floats": 3,
     "product": 3,
     "cascade": 3,
@@ -140,23 +133,31 @@ def unexplained(name: str, every: int) -> tuple[list[str], int]:
         place = shown(path)
         by_compiler, by_checker = proved(mutant)
         what = f"{place} {path}: {at(header, path)!r:.60} -> {value!r:.60}"
-        if path[0] == "robot" and (by_compiler or by_checker) and not explained(place, EITHER):
-            if not same_values(data, mutant):
+        if path[0] == "robot" and (by_compiler or by_checker) and not survivors.explained(place, survivors.EITHER):
+            if not survivors.same_values(data, mutant):
                 wrong.append(f"robot: {what}")
             continue
         if (by_compiler or by_checker) and "graph.nodes" in place:
-            if not same_function(header, taken_apart(mutant)[0], path):
+            if not survivors.same_function(header, taken_apart(mutant)[0], path):
                 wrong.append(f"graph: {what}")
             continue
-        either = {**EITHER, **(GIVEN if name == "float" else {}), **(LIMITS if name in ("cascade", "floats") else {})}
-        either |= UNUSED if header["plan"]["target"] == "float" and "spec" in header else {}
-        if by_compiler and not explained(place, either):
+        either = {
+            **survivors.EITHER,
+            **(survivors.FUNCTIONS if "function" in header else {}),
+            **(survivors.GIVEN if name == "float" else {}),
+            **(survivors.LIMITS if name in ("cascade", "floats") else {}),
+        }
+        either |= survivors.UNUSED if header["plan"]["target"] == "float" and "spec" in header else {}
+        if by_compiler and not survivors.explained(place, either):
             wrong.append(f"verify: {what}")
-        rounded = {**(ROUNDED if name in ("arm by recursion", "arm's payload") else {}), **ALIKE.get(name, {})}
-        rounded |= QUANTITIES if header["format"] == "bddtorque quantity" else {}
-        if path[:2] == ("plan", "wires") and path[-1] in ("left", "right") and same_wire(header, path, value):
+        rounded = {
+            **(survivors.ROUNDED if name in ("arm by recursion", "arm's payload", "arm's energy") else {}),
+            **survivors.ALIKE.get(name, {}),
+        }
+        rounded |= survivors.QUANTITIES if "quantity" in header.get("spec", {}) else {}
+        if path[:2] == ("plan", "wires") and path[-1] in ("left", "right") and survivors.same_wire(header, path, value):
             continue
-        if by_checker and not explained(place, {**either, **INDEPENDENT, **rounded}):
+        if by_checker and not survivors.explained(place, {**either, **survivors.INDEPENDENT, **rounded}):
             wrong.append(f"independent: {what}")
     return wrong, tried
 
@@ -259,28 +260,26 @@ def _with_arrays(data: bytes, block: int, arrays: dict[str, np.ndarray], model) 
 )
 def test_a_lie_with_a_bound_to_match(name, part, factor):
     header, arrays = taken_apart(file(name))
-    root: tuple = ("certificate",)
-    if "torques" in header["certificate"]:
-        torques = header["certificate"]["torques"]
-        root = (*root, "torques", next(k for k, each in enumerate(torques) if each["parts"][part]))
+    outputs = header["certificate"]["outputs"]
+    root = ("certificate", "outputs", next(k for k, each in enumerate(outputs) if each["parts"][part]))
     changed = replaced(header, (*root, "parts", part), at(header, (*root, "parts", part)) * factor)
     total = math.fsum(at(changed, (*root, "parts")).values()) * (1 + 1e-15)
-    total = total if "torques" in root else (total + at(changed, (*root, "assumed"))) * (1 + 1e-15)
+    total = total if "robot" in header else (total + at(changed, (*root, "assumed"))) * (1 + 1e-15)
     assert proved(signed(replaced(changed, (*root, "bound"), total), arrays)) == (False, False)
 
 
 def test_it_says_what_it_proved_itself():
     """Half of the arithmetic is no lie, since the bound still holds; the checker's own bound does not move with it."""
     header, arrays = taken_apart(file("arm"))
-    root = ("certificate", "torques", 0)
+    root = ("certificate", "outputs", 0)
     parts = {**at(header, (*root, "parts")), "arithmetic": at(header, (*root, "parts", "arithmetic")) / 2}
     changed = replaced(
         replaced(header, (*root, "parts"), parts), (*root, "bound"), math.fsum(parts.values()) * (1 + 1e-15)
     )
     found = [check_bytes(each) for each in (file("arm"), signed(changed, arrays))]
     rows = [next(each.rows for each in steps if each.name == "certificate") for steps in found]
-    torques = header["certificate"]["torques"]
-    assert [row.split(": bound ")[0] for row in rows[0]] == [torque["joint"] for torque in torques]
+    torques = header["certificate"]["outputs"]
+    assert [row.split(": bound ")[0] for row in rows[0]] == [torque["name"] for torque in torques]
     own = [[float(re.findall(r"([0-9.]+) proved here", row)[0]) for row in each] for each in rows]
     assert own[0] == own[1] and all(0 < a <= b["bound"] for a, b in zip(own[0], torques, strict=True))
     # both are told: what is stated, and what the other parts leave for it
@@ -290,9 +289,11 @@ def test_it_says_what_it_proved_itself():
 
 def test_it_says_what_the_other_parts_leave_for_the_arithmetic_of_a_function():
     header, arrays = taken_apart(file("cascade"))
-    parts = {**header["certificate"]["parts"], "arithmetic": header["certificate"]["parts"]["arithmetic"] / 2}
-    bound = (math.fsum(parts.values()) * (1 + 1e-15) + header["certificate"]["assumed"]) * (1 + 1e-15)
-    changed = replaced(replaced(header, ("certificate", "parts"), parts), ("certificate", "bound"), bound)
+    root = ("certificate", "outputs", 0)
+    stated = at(header, root)
+    parts = {**stated["parts"], "arithmetic": stated["parts"]["arithmetic"] / 2}
+    bound = (math.fsum(parts.values()) * (1 + 1e-15) + stated["assumed"]) * (1 + 1e-15)
+    changed = replaced(replaced(header, (*root, "parts"), parts), (*root, "bound"), bound)
     rows = [check_bytes(each)[-2].rows for each in (file("cascade"), signed(changed, arrays))]
     stated = [float(re.findall(r"arithmetic ([0-9.e-]+) in the file, 0 needed", row)[0]) for (row,) in rows]
     assert stated[1] > 0 and stated[0] == pytest.approx(2 * stated[1], rel=0.01)
@@ -301,7 +302,7 @@ def test_it_says_what_the_other_parts_leave_for_the_arithmetic_of_a_function():
 def restated(data: bytes, joint: int, **parts: float) -> bytes:
     """Return a file that states other parts of one torque, and the bound that they add up to."""
     header, arrays = taken_apart(data)
-    root = ("certificate", "torques", joint)
+    root = ("certificate", "outputs", joint)
     changed = replaced(header, (*root, "parts"), {**at(header, (*root, "parts")), **parts})
     total = math.fsum(at(changed, (*root, "parts")).values()) * (1 + 1e-15)
     return signed(replaced(changed, (*root, "bound"), total), arrays)
@@ -312,7 +313,7 @@ def test_dust_that_is_not_there_is_refused():
     assert proved(restated(file("arm in floats"), 0, dropped=0.005)) == (False, False)
     robot = load_urdf(example_urdf("double_pendulum_description/urdf/double_pendulum.urdf"))
     data = to_bytes(bt.compile(robot, velocity=5, acceleration=50, bits=12, target="float", workers=1, cache=None))
-    stated = taken_apart(data)[0]["certificate"]["torques"]
+    stated = taken_apart(data)[0]["certificate"]["outputs"]
     found = check_bytes(data)
     rows = next(each.rows for each in found if each.name == "certificate")
     assert found[-1].passed and stated[0]["parts"]["dropped"] > 0.004
@@ -327,14 +328,15 @@ def test_dust_that_is_not_there_is_refused():
 
 def test_arithmetic_below_what_the_other_parts_leave_is_refused():
     """Constants that are said to err less, and arithmetic less than what is then left for it."""
-    stated = outputs_stated(taken_apart(file("arm"))[0]["certificate"], torques=True)[0]
+    header = taken_apart(file("arm"))[0]
+    stated = outputs_stated(header["certificate"])[0]
     found = OutputBound({**dict.fromkeys(PARTS, 0.0), **stated.parts}, 0.0, 0.0)
     difference = stated.parts["dropped"] + stated.parts["constants"] + 2 * stated.parts["arithmetic"]
-    least = least_arithmetic(stated, found, difference)
-    assert least == pytest.approx(2 * stated.parts["arithmetic"], rel=1e-3)
+    claim = Claim(stated, found, words_of(header["words"]).results[0])
+    assert claim.least_arithmetic(difference) == pytest.approx(2 * stated.parts["arithmetic"], rel=1e-3)
     with pytest.raises(RefusedError, match=r"only .* is proved"):
-        check_difference(stated, found, difference, "certificate")
-    check_difference(stated, found, difference - 1.5 * stated.parts["arithmetic"], "certificate")
+        claim.check_difference(difference)
+    claim.check_difference(difference - 1.5 * stated.parts["arithmetic"])
 
 
 @pytest.mark.everything
@@ -347,17 +349,18 @@ def test_some_changes_of_a_large_arm():
     for number, (path, value, mutant) in enumerate(every):
         what = f"{path}: {at(header, path)!r:.60} -> {value!r:.60}"
         found = all(each.passed for each in check_bytes(mutant))
-        assert not found or explained(shown(path), {**EITHER, **INDEPENDENT, **ROUNDED}), what
+        reasons = {**survivors.EITHER, **survivors.INDEPENDENT, **survivors.ROUNDED}
+        assert not found or survivors.explained(shown(path), reasons), what
         if number % 12 == 0:  # making the plan of six joints again takes seconds
             found = all(each.passed for each in verify(mutant, workers=1))
-            assert not found or explained(shown(path), EITHER), what
+            assert not found or survivors.explained(shown(path), survivors.EITHER), what
 
 
 def mutants_at(data: bytes, rng: np.random.Generator, count: int):
     """Yield mutants of leaves drawn from plan, formats, spec and certificate."""
 
     header, arrays = taken_apart(data)
-    places = [path for path in leaves(header) if path[0] in ("plan", "formats", "spec", "certificate", "tables")]
+    places = [path for path in leaves(header) if path[0] in ("plan", "words", "spec", "certificate", "tables")]
     for place in rng.choice(len(places), count, replace=False).tolist():
         value = other_values(at(header, places[place]))[0]
         yield places[place], value, signed(replaced(header, places[place], value), arrays)

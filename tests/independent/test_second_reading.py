@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -11,14 +12,14 @@ from mutations import taken_apart
 import bddtorque as bt
 from bddtorque.independent.bounds import OutputBound
 from bddtorque.independent.boxes import stays_below
-from bddtorque.independent.certificate import Stated, allowed_difference
+from bddtorque.independent.certificate import Claim, outputs_stated
 from bddtorque.independent.fields import Grid
 from bddtorque.independent.findings import RefusedError
-from bddtorque.independent.float_plan import float_plan_of
+from bddtorque.independent.formats import words_of
 from bddtorque.independent.peaks import _waves
-from bddtorque.independent.quantities import quantity_of
-from bddtorque.independent.robots import robot_of
-from bddtorque.independent.spans import Box, by_monomials
+from bddtorque.independent.plan import plan_of
+from bddtorque.independent.ranges import Box, by_monomials
+from bddtorque.independent.robot_truth import subject_of
 from bddtorque.model.model import to_bytes
 
 BOX = {"mass": [0.5, 2], "com": [[-0.1, 0.1], [0.05, 0.2], [0, 0.2]], "runtime": True}
@@ -49,11 +50,11 @@ def test_a_payload_on_a_tip_that_is_no_rotation_raises_the_degree(slip):
     plain = header["robot"]
     plain["joints"][1]["rotation"] = [[1.0, 0.0, 0.0], [0.0, 0.0, -1.0], [0.0, 1.0, 0.0]]
     plain["tip"]["rotation"] = [[0.0, -1.0, slip], [1.0, 0.0, 0.0], [0.0, 0.0, 1.0]]
-    subject, _ = quantity_of(header, robot_of(plain))
+    subject = subject_of(header, words_of(header["words"]))
     balls = [ball for value in subject.truth(Grid([7, 7])) for ball in value.terms.values() if np.ndim(ball.value)]
     third = max(np.abs(_waves(ball)[0].take([3, 4], axis=1)).max() for ball in balls if ball.value.shape[1] > 1)
     assert third > 1e-9 if slip > 1e-9 else third < 1e-12
-    assert subject.degrees == (None if slip else [2, 2])
+    assert subject.record.degrees(subject) == (None if slip else [2, 2])
 
 
 def test_the_ranges_of_many_monomials_count_every_rounding():
@@ -65,9 +66,10 @@ def test_the_ranges_of_many_monomials_count_every_rounding():
 
 def test_what_a_bound_leaves_is_rounded_down():
     bound, proved = 0.5 + 2.0**-53, 0.5 - 2.0**-54 + 2.0**-107
-    stated = Stated("", "N·m", 1.0, bound, {}, 0.0, 0.0, "cannot", None)
+    header = taken_apart(to_bytes(bt.compile("planar2r", bits=4, target="float", workers=1)))[0]
+    stated, word = replace(outputs_stated(header["certificate"])[0], bound=bound), words_of(header["words"]).results[0]
     for found in (0.1, 0.3, 2.0**-60, proved):
-        left = allowed_difference(stated, OutputBound({}, 0.0, 0.0, found))
+        left = Claim(stated, OutputBound({}, 0.0, 0.0, found), word).allowed_difference
         assert Fraction(left) <= Fraction(bound) - Fraction(found)
 
 
@@ -78,4 +80,4 @@ def test_a_constant_angle_of_many_turns_is_refused(rest):
     place = next(k for k, wire in enumerate(header["plan"]["wires"]) if wire["kind"] == "sine")
     header["plan"]["wires"][place]["rest"] = str(rest)
     with pytest.raises(RefusedError, match="constant angle of at most 4294967296 rad"):
-        float_plan_of(header["plan"])
+        plan_of(header["plan"])

@@ -7,7 +7,12 @@ import pytest
 from examples_tried import examples
 from hypothesis import given, settings
 from oracle import aba, pinocchio_model, random_states
-from papers.closed_loop import (
+from strategies import robots, seeds
+
+from bddtorque.base.errors import BddTorqueError
+from bddtorque.robots import load_robot
+from bddtorque.robots.robot import Robot
+from machines.control.closed_loop import (
     FAST,
     Experiment,
     Sinusoid,
@@ -16,16 +21,11 @@ from papers.closed_loop import (
     plant_of,
     simulate,
 )
-from papers.hamilton_equations import HAMILTON
-from papers.open_loop import quintic, torque_errors
-from strategies import robots, seeds
-
-from bddtorque.base.errors import BddTorqueError
-from bddtorque.machines.hamilton.speculation_equations import LATHROP
-from bddtorque.machines.hamilton.speculation_machine import SpeculativeMachine
-from bddtorque.machines.hamilton.speculation_methods import BINDER_HERZOG, FIRST_ORDER, NEW, NEWBOX, SERIAL, mixed
-from bddtorque.robots import load_robot
-from bddtorque.robots.robot import Robot
+from machines.control.open_loop import quintic, torque_errors
+from machines.hamilton.hamilton_equations import HAMILTON
+from machines.hamilton.speculation_equations import LATHROP
+from machines.hamilton.speculation_machine import SpeculativeMachine
+from machines.hamilton.speculation_methods import BINDER_HERZOG, FIRST_ORDER, NEW, NEWBOX, SERIAL, mixed
 
 A, B = load_robot("planar3r_a"), load_robot("planar3r_b")
 
@@ -110,7 +110,7 @@ def test_variants_of_robot_b() -> None:
 
 
 def test_at_equal_periods_the_serial_recursion_tracks_best() -> None:
-    """What speculation gains, it gains by its rate alone."""
+    """Speculation gains by its rate alone."""
     for task in (Sinusoid((0.4, 0.4, 0.4)), FAST):
         serial = simulate(B, SERIAL, 2e-3, Experiment(task)).rms_norm()
         assert serial < min(simulate(B, method, 2e-3, Experiment(task)).rms_norm() for method in (BINDER_HERZOG, NEW))

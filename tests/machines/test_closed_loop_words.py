@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from papers.closed_loop import Experiment, move_plant, plant_of, simulate
-from papers.closed_loop_words import WordsLoop
-from papers.hamilton_equations import HAMILTON
 
 import bddtorque as bt
-from bddtorque.machines.hamilton.speculation_equations import LATHROP
-from bddtorque.machines.hamilton.speculation_machine import SpeculativeMachine
-from bddtorque.machines.hamilton.speculation_methods import METHODS, SERIAL, iterations_to_exact
+from machines.control.closed_loop import Experiment, move_plant, plant_of, simulate
+from machines.control.closed_loop_words import WordsLoop
+from machines.hamilton.hamilton_equations import HAMILTON
+from machines.hamilton.speculation_equations import LATHROP
+from machines.hamilton.speculation_machine import SpeculativeMachine
+from machines.hamilton.speculation_methods import METHODS, SERIAL, iterations_to_exact
 
 KINDS = ["revolute"] * 3
 SHORT = Experiment(duration=2.0, switch=0.5)

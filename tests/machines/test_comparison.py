@@ -16,16 +16,19 @@ from oracle import pinocchio_model, rnea
 import bddtorque as bt
 from bddtorque.dynamics.robot_trace import trace_torques
 from bddtorque.dynamics.terms import terms_of
-from bddtorque.machines.comparison import (
+from bddtorque.evaluate.building import operations_of
+from bddtorque.evaluate.scheduling import Placement, Schedule, TimedTask, earliest_ends, list_schedule, longest_path
+from bddtorque.evaluate.spreading import spread_bits
+from machines.classics.luh_lin import customised_joint_tasks
+from machines.comparison import (
     fijany,
     horn_raibert,
     lathrop,
     literature,
     luh_lin,
     newton_euler,
-    variable_tasks,
 )
-from bddtorque.machines.cost_model import (
+from machines.cost_model import (
     CostModel,
     Machine,
     bit_steps,
@@ -35,17 +38,15 @@ from bddtorque.machines.cost_model import (
     processors_shared,
     word_steps,
 )
-from bddtorque.machines.fijany.fijany_torques import array_torques
-from bddtorque.machines.fijany.owned_words import ArrayError, Costs
-from bddtorque.machines.graph_tasks import tasks_of_graph
-from bddtorque.machines.hamilton.speculation_graphs import link_graphs, variable_graphs
-from bddtorque.machines.lathrop.lathrop_torques import float_state
-from bddtorque.machines.lathrop.linear_program import linear_program, program_inputs
-from bddtorque.machines.lathrop.systolic import pipeline
-from bddtorque.machines.lathrop.vector_program import Times, run
-from bddtorque.machines.table_machines import costs_of, table_machines, word_tasks
-from bddtorque.schedule import operations_of, spread_bits
-from bddtorque.schedule.scheduling import Placement, Schedule, Task, earliest_ends, list_schedule, longest_path
+from machines.fijany.inverse_array import array_torques
+from machines.fijany.owned_words import ArrayCosts, ArrayError
+from machines.graph_tasks import tasks_of_graph
+from machines.hamilton.speculation_graphs import link_graphs, variable_graphs
+from machines.lathrop.lathrop_torques import float_state
+from machines.lathrop.linear_program import linear_program, program_inputs
+from machines.lathrop.systolic import pipeline
+from machines.lathrop.vector_program import Times, run
+from machines.table_machines import costs_of, table_machines, word_tasks
 
 ARMS = ("planar2r", "planar3r_a", "scara", "stanford", "puma560", "ur5", "panda")
 WORD = word_steps(8)
@@ -91,8 +92,8 @@ def test_the_array_multiplies_in_linear_time() -> None:
 def test_hops_only_add_time() -> None:
     robot = bt.load_robot("ur5")
     q, qd, qdd = random_state(robot, 1)[:, 0]
-    free, charged = (array_torques(robot, q, qd, qdd, costs=Costs(hop=hop)).path for hop in (0.0, 1.0))
-    assert free.time(Costs()) < charged.time(Costs(hop=1.0)) <= free.time(Costs()) + 20 * 6
+    free, charged = (array_torques(robot, q, qd, qdd, costs=ArrayCosts(hop=hop)).path for hop in (0.0, 1.0))
+    assert free.time(ArrayCosts()) < charged.time(ArrayCosts(hop=1.0)) <= free.time(ArrayCosts()) + 20 * 6
 
 
 def test_sliding_joints_are_refused_by_the_array() -> None:
@@ -110,7 +111,7 @@ def test_processors_of_speculative_machines_compute_the_recursion(name: str) -> 
     """On values that are those of the serial recursion already, every processor computes the serial recursion."""
     robot = bt.load_robot(name)
     state = random_state(robot, 1)
-    program = linear_program([joint.revolute for joint in robot.joints], end_to_end=True)
+    program = linear_program([joint.kind.turns for joint in robot.joints], end_to_end=True)
     values = run(program, program_inputs(float_state(robot, *state)))
     inputs = {
         f"{kind}{j + 1}": each for kind, row in zip(("q", "qd", "qdd"), state[:, 0], strict=True) for j, each in
@@ -139,7 +140,7 @@ def test_old_data_spare_the_waiting_not_the_work() -> None:
     robot = bt.load_robot("puma560")
     links = link_graphs(robot)
     assert len(links) == 6
-    whole = sum(task.duration for task in variable_tasks(robot, WORD))
+    whole = sum(task.duration for task in customised_joint_tasks(robot, WORD.times))
     assert sum(sum(graph.counts().values()) for graph in links) >= whole
     for k, graph in enumerate(links, start=1):
         mine = {f"{kind}{k}" for kind in ("q", "qd", "qdd")} | {f"q{k + 1}"}
@@ -183,7 +184,7 @@ def test_figures_are_those_of_the_machines_own_measurements() -> None:
     assert piped.interval == machine.smallest_interval() == Times().sum(1, 2)
     # a sine before (A takes no product: the twists are right angles) and the drive after: LAT eq. (5) knows neither
     assert piped.time - (2 * 6 + 5) - (6 * 6 + 9) == 2
-    tasks = variable_tasks(robot, WORD)
+    tasks = customised_joint_tasks(robot, WORD.times)
     assert longest_path(tasks) <= list_schedule(tasks, 6).makespan <= luh_lin(robot, WORD).time
 
 
@@ -201,7 +202,7 @@ def test_horn_and_raibert_where_they_fit() -> None:
 def test_most_busy_is_enough_and_no_less(shape: list[tuple[int, int]]) -> None:
     """So many processors reach the longest path; the sum of durations never exceeds what they can do in that time."""
     tasks = [
-        Task(f"product {k}", float(took), tuple(f"product {j}" for j in range(max(0, k - back), k)))
+        TimedTask(f"product {k}", float(took), tuple(f"product {j}" for j in range(max(0, k - back), k)))
         for k, (took, back) in enumerate(shape)
     ]
     longest, busy = most_busy(tasks)
@@ -245,11 +246,11 @@ def test_tables_by_words_load_each_word_once() -> None:
 
 def test_messages_go_once_to_each_other_processor_and_through_what_takes_no_time() -> None:
     tasks = [
-        Task("a", 1.0),
-        Task("wire", 0.0, ("a",)),
-        Task("b", 1.0, ("wire",)),
-        Task("c", 1.0, ("a", "b")),
-        Task("d", 1.0, ("wire", "c")),
+        TimedTask("a", 1.0),
+        TimedTask("wire", 0.0, ("a",)),
+        TimedTask("b", 1.0, ("wire",)),
+        TimedTask("c", 1.0, ("a", "b")),
+        TimedTask("d", 1.0, ("wire", "c")),
     ]
     assert messages_of(tasks, {"a": 0, "b": 1, "c": 2, "d": 3}) == 5
     assert messages_of(tasks, {"a": 0, "b": 1, "c": 1, "d": 1}) == 1

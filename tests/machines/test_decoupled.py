@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from papers.decoupled import decoupled_torques
-from papers.hamilton_equations import HAMILTON
-from papers.speculation_costs import place_costs
 
 from bddtorque.base.errors import BddTorqueError
-from bddtorque.machines.hamilton.speculation_equations import LATHROP
-from bddtorque.machines.hamilton.speculation_machine import SpeculativeMachine
-from bddtorque.machines.hamilton.speculation_methods import BINDER_HERZOG
 from bddtorque.robots import load_robot
+from machines.hamilton.decoupled import decoupled_torques
+from machines.hamilton.hamilton_equations import HAMILTON
+from machines.hamilton.speculation_costs import place_costs
+from machines.hamilton.speculation_equations import LATHROP
+from machines.hamilton.speculation_machine import SpeculativeMachine
+from machines.hamilton.speculation_methods import BINDER_HERZOG
 
 B = load_robot("planar3r_b")
 

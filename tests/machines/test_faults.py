@@ -10,10 +10,15 @@ from examples_tried import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracle import pinocchio_model, random_states, rnea
-from papers.faults import Fault, FaultyLoop, closure
-from papers.hamilton_equations import HAMILTON
-from papers.speculation_costs import place_costs
-from papers.timetables import (
+from strategies import seeds
+
+from bddtorque.base.errors import BddTorqueError
+from bddtorque.robots import load_robot
+from machines.hamilton.faults import Fault, FaultyLoop, closure
+from machines.hamilton.hamilton_equations import HAMILTON
+from machines.hamilton.speculation_costs import place_costs
+from machines.hamilton.speculation_methods import BINDER_HERZOG, NEW, SERIAL, places
+from machines.hamilton.timetables import (
     Timetable,
     conventional_on_three,
     name_of,
@@ -21,11 +26,6 @@ from papers.timetables import (
     processor_a_link,
     single_processor,
 )
-from strategies import seeds
-
-from bddtorque.base.errors import BddTorqueError
-from bddtorque.machines.hamilton.speculation_methods import BINDER_HERZOG, NEW, SERIAL, places
-from bddtorque.robots import load_robot
 
 KINDS = ["revolute"] * 3
 TABLES = {"conventional": conventional_on_three(), "bh": processor_a_link(), "new": new_on_four()}

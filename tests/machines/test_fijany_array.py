@@ -1,4 +1,4 @@
-"""What the simulator recorded: costs as printed, few hops, no realignment, who waits for what (F19, F20)."""
+"""Records of the simulator: costs as printed, few hops, no realignment, who waits for what (F19, F20)."""
 
 from __future__ import annotations
 
@@ -6,15 +6,15 @@ from functools import cache
 
 import numpy as np
 import pytest
-from papers.fijany_costs import PRINTED, doublings_of, fitted, heading_costs, measured_costs
-from papers.fijany_machine import PHASES, PHASES_OF, ArrayRun, loaded_array, run_array
-from papers.generic_arms import generic_arm
-from papers.solve import SOLVE_PHASES
 
-from bddtorque.machines.fijany.bias_torques import BIAS_PHASES
-from bddtorque.machines.fijany.inertia import INERTIA_PHASES, doublings
-from bddtorque.machines.fijany.owned_words import Costs, Path, Word
-from bddtorque.machines.fijany.triangular_array import Processor, TriangularArray
+from machines.fijany.array_costs import PRINTED, doublings_of, fitted, heading_costs, measured_costs
+from machines.fijany.bias_torques import BIAS_PHASES
+from machines.fijany.forward_array import PHASES, PHASES_OF, ArrayRun, loaded_array, run_array
+from machines.fijany.inertia import INERTIA_PHASES, doublings
+from machines.fijany.owned_words import ArrayCosts, Path, Word
+from machines.fijany.solve import SOLVE_PHASES
+from machines.fijany.triangular_array import Processor, TriangularArray
+from machines.generic_arms import generic_arm
 
 SIZES = (2, 3, 4, 5, 6, 7, 8, 9, 12, 16, 17)
 POWERS = (4, 8, 16, 32)
@@ -74,7 +74,7 @@ def test_measured_bias_and_total() -> None:
 @pytest.mark.parametrize("n", SIZES)
 def test_without_barriers_nothing_takes_longer(n: int) -> None:
     driven, stepped = run_of(n, barriers=False), run_of(n)
-    assert driven.phases["output"].path.time(Costs()) <= heading_costs(stepped)["total"].time(Costs())
+    assert driven.phases["output"].path.time(ArrayCosts()) <= heading_costs(stepped)["total"].time(ArrayCosts())
     np.testing.assert_array_equal(driven.accelerations, stepped.accelerations)
     # gravity is projected while the other rows do what row 1 is spared: the 3m more are gone
     if n in POWERS:
@@ -151,7 +151,7 @@ def test_columns_2_to_n_wait_for_gamma(n: int) -> None:
     run = run_of(n, barriers=False)
 
     def time(path: Path) -> float:
-        return path.time(Costs())
+        return path.time(ArrayCosts())
 
     gamma = max(time(run.phases["b"].paths[row, 1]) for row in range(1, n + 1)) + 1  # one addition: tau - b
     for position, path in run.phases["solve"].triggered.items():
@@ -167,10 +167,10 @@ def test_the_longest_way_is_the_first_columns() -> None:
     """FIJ section III: the cost of the matrix is that of its first column."""
     record = run_of(8).phases["(28)-(29) F, N"]
     longest = {
-        column: max(path.time(Costs()) for (_, i), path in record.paths.items() if i == column)
+        column: max(path.time(ArrayCosts()) for (_, i), path in record.paths.items() if i == column)
         for column in range(1, 9)
     }
-    assert longest[1] == record.path.time(Costs())
+    assert longest[1] == record.path.time(ArrayCosts())
     assert all(longest[i] >= longest[i + 1] for i in range(1, 8))
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from compiled import compiled, found_errors, random_words, values_of
-from papers.fijany_machine import run_array
+
+from machines.fijany.forward_array import run_array
 
 ROUNDING = 1e-6
 """Units allowed for float rounding of the array itself, far below any bound."""

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import pytest
-from papers.fijany_costs import PRINTED, SUM_OF_PARTS, CostFormula, doublings_of, fitted, speed_up
 
 from bddtorque.base.errors import BddTorqueError
-from bddtorque.machines.fijany.owned_words import Path
+from machines.fijany.array_costs import PRINTED, SUM_OF_PARTS, CostFormula, doublings_of, fitted, speed_up
+from machines.fijany.owned_words import Path
 
 SERIAL = PRINTED["articulated body"]
 

@@ -8,13 +8,13 @@ import pytest
 from examples_tried import examples
 from hypothesis import given, settings
 from oracle import aba, crba, pinocchio_model, random_states, rnea
-from papers.fijany_machine import run_array, trace_array
-from papers.generic_arms import generic_arm
-from papers.serial import ProjectedArm, bias_vector, inertia_matrix, project, solve
 from strategies import random_robot, relative_error, robots, seeds
 
 import bddtorque as bt
-from bddtorque.machines.fijany.links import arm_constants
+from machines.fijany.forward_array import run_array, trace_array
+from machines.fijany.links import arm_constants
+from machines.forward.serial_forward import ProjectedArm, bias_vector, inertia_matrix, project, solve
+from machines.generic_arms import generic_arm
 
 TOLERANCE = 1e-12
 REVOLUTE_ARMS = ("planar2r", "planar3r_a", "planar3r_b", "puma560", "ur5", "panda")

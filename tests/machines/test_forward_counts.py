@@ -10,16 +10,16 @@ from examples_tried import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracle import aba, crba, pinocchio_model, random_states
-from papers.composite_body import composite_inertia
-from papers.conjugate_gradient import conjugate_gradient
-from papers.forward_counts import METHODS, ForwardGraph, trace_forward
-from papers.generic_arms import generic_arm
-from papers.link_axes import turned_about
 from strategies import robots, seeds
 
 import bddtorque as bt
 from bddtorque.dynamics.chain import chain_of
-from bddtorque.machines.fijany.owned_words import Costs
+from machines.fijany.owned_words import ArrayCosts
+from machines.forward.composite_body import composite_inertia
+from machines.forward.conjugate_gradient import conjugate_gradient
+from machines.forward.forward_counts import METHODS, ForwardGraph, trace_forward
+from machines.forward.link_axes import turned_about
+from machines.generic_arms import generic_arm
 
 revolute_robots = robots(most=8, kinds=("revolute",))
 
@@ -151,7 +151,7 @@ def test_a_longest_path_runs_through_reciprocals() -> None:
     traced = trace_forward(method, generic_arm(1))
     assert traced.cost == (3, 1, 0)
     assert traced.longest_path() == 4.0
-    assert traced.longest_path(Costs(5.0, 1.0)) == 16.0
+    assert traced.longest_path(ArrayCosts(5.0, 1.0)) == 16.0
 
 
 @given(st.sampled_from([0, 1, 2]), st.floats(-3, 3), seeds)

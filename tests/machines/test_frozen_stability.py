@@ -5,8 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from oracle import crba, pinocchio_model
-from papers.closed_loop import Experiment, Sinusoid, simulate
-from papers.frozen_stability import (
+
+from bddtorque.robots import load_robot
+from machines.control.closed_loop import Experiment, Sinusoid, simulate
+from machines.control.frozen_stability import (
     alternating_limit,
     critical_product,
     impulse_responses,
@@ -14,9 +16,7 @@ from papers.frozen_stability import (
     loop_matrix,
     spectral_radius,
 )
-
-from bddtorque.machines.hamilton.speculation_methods import BINDER_HERZOG, FIRST_ORDER, METHODS, NEW, NEWBOX, SERIAL
-from bddtorque.robots import load_robot
+from machines.hamilton.speculation_methods import BINDER_HERZOG, FIRST_ORDER, METHODS, NEW, NEWBOX, SERIAL
 
 A, B = load_robot("planar3r_a"), load_robot("planar3r_b")
 STRETCHED, BENT, FOLDED = (0.0, 0.0, 0.0), (0.5, 0.4, 0.3), (0.0, np.pi / 2, np.pi / 2)

@@ -10,7 +10,7 @@ from oracle import pinocchio_model, random_states, rnea
 from strategies import random_robot
 
 import bddtorque as bt
-from bddtorque.machines.classics.horn_raibert import grid_positions, look_up, robot_arithmetic_graph, table_entries
+from machines.classics.horn_raibert import grid_positions, look_up, robot_arithmetic_graph, table_entries
 
 
 def grid_states(robot: bt.Robot, bits: int, count: int = 200) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -18,7 +18,7 @@ def grid_states(robot: bt.Robot, bits: int, count: int = 200) -> tuple[np.ndarra
     random = np.random.default_rng(5)
     _, qd, qdd = random_states(robot, count, 5)
     q = np.stack([random.choice(grid_positions(joint, bits), count) for joint in robot.joints], axis=1)
-    turns = [2 * np.pi if joint.revolute else 0.0 for joint in robot.joints]
+    turns = [2 * np.pi if joint.kind.turns else 0.0 for joint in robot.joints]
     return q + random.integers(-1, 2, q.shape) * np.array(turns), qd, qdd
 
 

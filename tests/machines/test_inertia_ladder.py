@@ -8,12 +8,12 @@ from examples_tried import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracle import crba, pinocchio_model, random_states
-from papers.generic_arms import generic_arm
-from papers.inertia_ladder import LADDER, composite_matrix, shared_by_columns, still, trace_inertia
-from papers.serial import inertia_matrix
 from strategies import robots, seeds
 
 import bddtorque as bt
+from machines.forward.inertia_ladder import LADDER, composite_matrix, shared_by_columns, still, trace_inertia
+from machines.forward.serial_forward import inertia_matrix
+from machines.generic_arms import generic_arm
 
 
 @settings(max_examples=examples(50))

@@ -9,9 +9,18 @@ from examples_tried import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracle import inertia, pinocchio_model, random_states, rnea
-from papers.logarithmic import (
-    Load,
-    Motion,
+from strategies import BUILT_IN, KINDS, about_z, random_robot, relative_error, robots, seeds
+
+import bddtorque as bt
+from bddtorque.base.plain import matrix, vector
+from bddtorque.robots.parts import Frame, Joint, Link
+from bddtorque.robots.robot import Robot
+from machines.lathrop.arm import ArmState, BaseMotion, TipWrench
+from machines.lathrop.lathrop_torques import Form, float_state, lathrop_torques
+from machines.lathrop.linear import LinkQuantities, linear_recursion
+from machines.lathrop.logarithmic import (
+    IntervalLoad,
+    IntervalMotion,
     combine_load,
     combine_motion,
     load_leaf_halves,
@@ -24,15 +33,7 @@ from papers.logarithmic import (
     trace_lathrop,
     transposed,
 )
-from strategies import BUILT_IN, KINDS, about_z, random_robot, relative_error, robots, seeds
-
-import bddtorque as bt
-from bddtorque.base.plain import matrix, vector
-from bddtorque.machines.lathrop.arm import ArmState, BaseMotion, TipWrench, add, cross, matrix_times, triple
-from bddtorque.machines.lathrop.lathrop_torques import Form, float_state, lathrop_torques
-from bddtorque.machines.lathrop.linear import Recursion, linear_recursion
-from bddtorque.robots.parts import Frame, Joint, Link
-from bddtorque.robots.robot import Robot
+from machines.vectors import add, cross, float_triple, matrix_times
 
 FORMS: tuple[Form, ...] = (linear_recursion, logarithmic_recursion)
 
@@ -40,7 +41,7 @@ FORMS: tuple[Form, ...] = (linear_recursion, logarithmic_recursion)
 def random_ends(seed: int) -> tuple[BaseMotion, TipWrench]:
     """Return a base that turns and accelerates, and a wrench at the tip."""
     numbers = np.random.default_rng(seed).uniform(-2, 2, (5, 3))
-    return BaseMotion(*map(triple, numbers[:3])), TipWrench(*map(triple, numbers[3:]))
+    return BaseMotion(*map(float_triple, numbers[:3])), TipWrench(*map(float_triple, numbers[3:]))
 
 
 def random_state(robot: bt.Robot, seed: int, count: int = 4) -> ArmState:
@@ -49,7 +50,7 @@ def random_state(robot: bt.Robot, seed: int, count: int = 4) -> ArmState:
 
 def difference(found: object, expected: object) -> float:
     """Return the largest relative difference of two equal structures of numbers and arrays."""
-    if isinstance(found, Recursion):
+    if isinstance(found, LinkQuantities):
         return max(difference(getattr(found, name), getattr(expected, name)) for name in found.__dataclass_fields__)
     if isinstance(found, tuple | list):
         return max(difference(one, other) for one, other in zip(found, expected, strict=True))
@@ -114,7 +115,7 @@ def moving_base_torques(robot: bt.Robot, state: tuple[np.ndarray, ...], base: Ba
     model.gravity = pin.Motion.Zero()  # it is in the acceleration of the base
     parent = model.addJoint(0, pin.JointModelFreeFlyer(), pin.SE3.Identity(), "base")
     for joint, body in zip(robot.joints, robot.bodies, strict=True):
-        kind = pin.JointModelRZ() if joint.revolute else pin.JointModelPZ()
+        kind = pin.JointModelRZ() if joint.kind.turns else pin.JointModelPZ()
         parent = model.addJoint(
             parent, kind, pin.SE3(np.array(joint.rotation), np.array(joint.translation)), joint.name
         )
@@ -171,8 +172,8 @@ def test_what_intervals_mean(robot: bt.Robot, seed: int) -> None:
         else:
             axis = W[:, :, 2]
             rate = np.asarray(state.velocity[i - 1])[:, None]
-            w = w + axis * rate if robot.joints[i - 1].revolute else w
-            sliding = sliding if robot.joints[i - 1].revolute else sliding + axis * rate
+            w = w + axis * rate if robot.joints[i - 1].kind.turns else w
+            sliding = sliding if robot.joints[i - 1].kind.turns else sliding + axis * rate
         W = W @ rotation
         R = R + np.einsum("nij,nj->ni", W, p)
         turning = turning + np.cross(w, np.einsum("nij,nj->ni", W, p))
@@ -217,10 +218,10 @@ def test_the_empty_interval_changes_nothing(robot: bt.Robot, seed: int) -> None:
     linear = linear_recursion(state)
     load = load_leaves(state, linear.F, linear.N)[0]
     for found, leaf in (
-        (combine_motion(Motion(), motion), motion),
-        (combine_motion(motion, Motion()), motion),
-        (combine_load(Load(), load), load),
-        (combine_load(load, Load()), load),
+        (combine_motion(IntervalMotion(), motion), motion),
+        (combine_motion(motion, IntervalMotion()), motion),
+        (combine_load(IntervalLoad(), load), load),
+        (combine_load(load, IntervalLoad()), load),
     ):
         assert difference(found, leaf) < 1e-15
 
@@ -237,7 +238,7 @@ def test_leaves_are_combinations_too(robot: bt.Robot, seed: int) -> None:
         assert difference((made.V, made.f, made.n), loads[i - 1][:3]) < 1e-13
 
 
-def misread(left: Motion, right: Motion) -> Motion:
+def misread(left: IntervalMotion, right: IntervalMotion) -> IntervalMotion:
     """Combine as the scanned text reads: 2S + Q for 2(S + Q)."""
     correct = combine_motion(left, right)
     without = cross(matrix_times(transposed(right.W), left.w), right.Q)

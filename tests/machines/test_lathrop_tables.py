@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 from compiled import arm, compiled, found_errors, random_words, values_of
-from papers.logarithmic import logarithmic_recursion
 
 import bddtorque as bt
-from bddtorque.machines.lathrop.lathrop_torques import Form, lathrop_torques
-from bddtorque.machines.lathrop.linear import linear_recursion
+from machines.lathrop.lathrop_torques import Form, lathrop_torques
+from machines.lathrop.linear import linear_recursion
+from machines.lathrop.logarithmic import logarithmic_recursion
 
 
 def assert_within_the_bound(model: bt.Model, form: Form, count: int) -> None:

@@ -7,21 +7,21 @@ from math import ceil, log2
 import numpy as np
 import pytest
 from oracle import random_states
-from papers.lathrop_wiring import wires_by_group
-from papers.summation_orders import best_summation
 
 import bddtorque as bt
-from bddtorque.machines.lathrop.lathrop_torques import float_state
-from bddtorque.machines.lathrop.linear import linear_recursion
-from bddtorque.machines.lathrop.linear_program import INWARD_STEPS, linear_program, outward_steps, program_inputs
-from bddtorque.machines.lathrop.logarithmic_program import (
+from machines.lathrop.lathrop_torques import float_state
+from machines.lathrop.linear import linear_recursion
+from machines.lathrop.linear_program import INWARD_STEPS, linear_program, outward_steps, program_inputs
+from machines.lathrop.logarithmic_program import (
     INWARD_COMBINATION,
     OUTWARD_COMBINATION,
     Leaf,
     logarithmic_program,
 )
-from bddtorque.machines.lathrop.prefix import sklansky
-from bddtorque.machines.lathrop.vector_program import Times, availability, duration, inputs_of, processors_by_group, run
+from machines.lathrop.prefix import sklansky
+from machines.lathrop.summation_orders import best_summation
+from machines.lathrop.vector_program import Times, availability, duration, inputs_of, processors_by_group, run
+from machines.lathrop.wiring import wires_by_group
 
 RATIOS = [Times(1, 1), Times(2, 1), Times(1, 2), Times(5, 1), Times(1, 5)]
 

@@ -5,21 +5,21 @@ from __future__ import annotations
 from collections import Counter
 
 import pytest
-from papers.branch_and_bound import branch_and_bound
-from papers.logarithmic import trace_lathrop
-from papers.luh_lin import counted_operations, joint_tasks
 
 import bddtorque as bt
-from bddtorque.machines.lathrop.linear_program import linear_program
-from bddtorque.machines.lathrop.operation_counts import general_graph
-from bddtorque.machines.lathrop.vector_program import Times
-from bddtorque.schedule.scheduling import longest_path
+from bddtorque.evaluate.scheduling import longest_path
+from machines.classics.branch_and_bound import branch_and_bound
+from machines.classics.luh_lin import counted_operations, joint_tasks
+from machines.lathrop.linear_program import linear_program
+from machines.lathrop.logarithmic import trace_lathrop
+from machines.lathrop.operation_counts import general_graph
+from machines.lathrop.vector_program import Times
 
 
 @pytest.mark.parametrize("name", ["stanford", "puma560"])
 def test_what_the_subtasks_take_is_what_the_whole_graph_takes(name: str) -> None:
     robot = bt.load_robot(name)
-    kinds = tuple(joint.revolute for joint in robot.joints)
+    kinds = tuple(joint.kind.turns for joint in robot.joints)
     counted = sum(counted_operations(linear_program(kinds, True), robot, "general").values(), Counter())
     whole = general_graph(kinds).counts()
     assert counted["sums"] <= whole["sums"] and counted["products"] <= whole["products"]

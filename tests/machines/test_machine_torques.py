@@ -2,8 +2,8 @@
 
 from compiled import compiled
 
-from bddtorque.machines.cost_model import word_steps
-from bddtorque.machines.machine_torques import run_machines
+from machines.cost_model import word_steps
+from machines.machine_torques import run_machines
 
 
 def test_machines_agree_on_an_arm_with_a_sliding_joint() -> None:

@@ -7,15 +7,15 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 from compiled import compiled, found_errors, random_words, values_of
-from papers.hamilton_equations import HAMILTON
-from papers.logarithmic import logarithmic_recursion
 
 import bddtorque as bt
-from bddtorque.machines.fijany.fijany_torques import array_torques
-from bddtorque.machines.hamilton.speculation_equations import LATHROP, Recursion
-from bddtorque.machines.hamilton.speculation_machine import SpeculativeMachine
-from bddtorque.machines.hamilton.speculation_methods import BINDER_HERZOG, NEW, Method, iterations_to_exact
-from bddtorque.machines.lathrop.lathrop_torques import lathrop_torques
+from machines.fijany.inverse_array import array_torques
+from machines.hamilton.hamilton_equations import HAMILTON
+from machines.hamilton.speculation_equations import LATHROP, Recursion
+from machines.hamilton.speculation_machine import SpeculativeMachine
+from machines.hamilton.speculation_methods import BINDER_HERZOG, NEW, Method, iterations_to_exact
+from machines.lathrop.lathrop_torques import lathrop_torques
+from machines.lathrop.logarithmic import logarithmic_recursion
 
 STATES = 400
 ROUNDING = 1e-6
@@ -26,7 +26,7 @@ Torques = Callable[[np.ndarray, np.ndarray, np.ndarray], np.ndarray]
 def converged(robot: bt.Robot, method: Method, recursion: Recursion) -> Torques:
     """Return torques of a machine on old data that is left at each state until all its data are of that state."""
     machine = SpeculativeMachine(robot, method, recursion)
-    iterations = iterations_to_exact(recursion, method, [joint.kind for joint in robot.joints])
+    iterations = iterations_to_exact(recursion, method, [joint.kind.name for joint in robot.joints])
 
     def torques(q: np.ndarray, qd: np.ndarray, qdd: np.ndarray) -> np.ndarray:
         repeated = (np.repeat(each, iterations, axis=0) for each in (q, qd, qdd))
@@ -41,7 +41,7 @@ def machines(robot: bt.Robot) -> dict[str, Torques]:
         "Lathrop linear": lambda *state: lathrop_torques(robot, *state),
         "Lathrop logarithmic": lambda *state: lathrop_torques(robot, *state, logarithmic_recursion),
     }
-    turning = all(joint.revolute for joint in robot.joints)
+    turning = all(joint.kind.turns for joint in robot.joints)
     for method in (BINDER_HERZOG, NEW):
         for recursion in (HAMILTON, LATHROP) if turning else (LATHROP,):
             found[f"{method.name} on {recursion.name}"] = converged(robot, method, recursion)

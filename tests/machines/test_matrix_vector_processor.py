@@ -6,7 +6,9 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from papers.matrix_vector_processor import (
+
+import bddtorque as bt
+from machines.lathrop.matrix_vector_processor import (
     CROSS_PRODUCT,
     DOT_PRODUCT,
     MICROPROGRAMS,
@@ -16,9 +18,7 @@ from papers.matrix_vector_processor import (
     run_module,
     run_processor,
 )
-
-import bddtorque as bt
-from bddtorque.machines.lathrop.vector_program import MV, SV, VA, VC, Times
+from machines.lathrop.vector_program import MV, SV, VA, VC, Times
 
 numbers = st.integers(-50, 50)
 vectors = st.tuples(numbers, numbers, numbers)

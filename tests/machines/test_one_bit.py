@@ -5,12 +5,12 @@ import pytest
 from compiled import arm
 from hypothesis import given
 from hypothesis import strategies as st
-from papers.one_bit import OUTPUT, one_bit_program
-from papers.word_wide import bit_test_program, table_program, word_test_program
 
-from bddtorque.diagrams.bdd import build
-from bddtorque.diagrams.forms.bits import Bits
+from bddtorque.plan.forms.bit_forms import Bits
+from bddtorque.plan.reduction import build
 from bddtorque.plan.table import Table
+from machines.boolean.one_bit import OUTPUT, one_bit_program
+from machines.boolean.word_wide import bit_test_program, table_program, word_test_program
 
 
 @st.composite

@@ -6,9 +6,9 @@ import math
 
 from hypothesis import given
 from hypothesis import strategies as st
-from papers.logarithmic import prefixes, serial, suffixes
 
-from bddtorque.machines.lathrop.prefix import intervals, sklansky
+from machines.lathrop.logarithmic import prefixes, serial, suffixes
+from machines.lathrop.prefix import intervals, sklansky
 
 
 @given(st.text(min_size=1, max_size=70))

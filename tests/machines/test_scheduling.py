@@ -9,30 +9,30 @@ import pytest
 from examples_tried import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from papers.branch_and_bound import branch_and_bound
-from papers.gantt import draw_gantt
 
 import bddtorque as bt
-from bddtorque.graph.tracer import Tracer, traced_inputs
-from bddtorque.machines.graph_tasks import tasks_of_graph
-from bddtorque.schedule.scheduling import (
+from bddtorque.dynamics.tracer import Tracer, traced_inputs
+from bddtorque.evaluate.scheduling import (
     Placement,
     Schedule,
-    Task,
+    TimedTask,
     earliest_ends,
     in_order,
     joined_tasks,
     list_schedule,
     longest_path,
 )
+from machines.classics.branch_and_bound import branch_and_bound
+from machines.gantt import draw_gantt
+from machines.graph_tasks import tasks_of_graph
 
 
 @st.composite
-def task_lists(draw: st.DrawFn, most: int = 12, processors: int | None = None) -> list[Task]:
+def task_lists(draw: st.DrawFn, most: int = 12, processors: int | None = None) -> list[TimedTask]:
     """Draw tasks whose predecessors are among those drawn before them, given in any order."""
     count = draw(st.integers(1, most))
     tasks = [
-        Task(
+        TimedTask(
             f"t{k}",
             float(draw(st.integers(0, 6))),
             tuple(f"t{p}" for p in range(k) if draw(st.integers(0, 3)) == 0),
@@ -44,7 +44,7 @@ def task_lists(draw: st.DrawFn, most: int = 12, processors: int | None = None) -
 
 
 @given(task_lists(), st.integers(1, 5), st.sampled_from(["critical_path", "longest_task"]))
-def test_list_schedules_are_lawful_and_within_grahams_bound(tasks: list[Task], processors: int, rule: str) -> None:
+def test_list_schedules_are_lawful_and_within_grahams_bound(tasks: list[TimedTask], processors: int, rule: str) -> None:
     schedule = list_schedule(tasks, processors, rule)
     schedule.check(tasks)
     path, work = longest_path(tasks), sum(task.duration for task in tasks)
@@ -54,7 +54,7 @@ def test_list_schedules_are_lawful_and_within_grahams_bound(tasks: list[Task], p
 
 
 @given(task_lists(), st.integers(1, 4))
-def test_joined_tasks_take_and_wait_for_what_their_own_do(tasks: list[Task], size: int) -> None:
+def test_joined_tasks_take_and_wait_for_what_their_own_do(tasks: list[TimedTask], size: int) -> None:
     groups = {task.name: f"g{int(task.name[1:]) // size}" for task in tasks}
     whole = joined_tasks(tasks, groups)
     assert [task for own in whole.values() for task in own] == sorted(
@@ -67,7 +67,7 @@ def test_joined_tasks_take_and_wait_for_what_their_own_do(tasks: list[Task], siz
 
 
 @given(task_lists(processors=3))
-def test_bound_tasks_stay_where_they_are_bound(tasks: list[Task]) -> None:
+def test_bound_tasks_stay_where_they_are_bound(tasks: list[TimedTask]) -> None:
     schedule = list_schedule(tasks, 3)
     schedule.check(tasks)
     loads = [sum(task.duration for task in tasks if task.processor == p) for p in range(3)]
@@ -75,12 +75,12 @@ def test_bound_tasks_stay_where_they_are_bound(tasks: list[Task]) -> None:
 
 
 @given(task_lists())
-def test_one_processor_does_all_work_and_enough_of_them_the_longest_path(tasks: list[Task]) -> None:
+def test_one_processor_does_all_work_and_enough_of_them_the_longest_path(tasks: list[TimedTask]) -> None:
     assert list_schedule(tasks, 1).makespan == sum(task.duration for task in tasks)
     assert list_schedule(tasks, len(tasks)).makespan == longest_path(tasks)
 
 
-def best_by_trying_all(tasks: list[Task], processors: int) -> float:
+def best_by_trying_all(tasks: list[TimedTask], processors: int) -> float:
     """Return the best makespan over every order and every assignment, each task as early as the order allows."""
 
     def finish(ends: dict[str, float], free: tuple[float, ...]) -> float:
@@ -105,7 +105,7 @@ def test_branch_and_bound_where_no_list_is_best(bound: bool) -> None:
     for seed in range(400):
         random = np.random.default_rng(seed)
         tasks = [
-            Task(
+            TimedTask(
                 f"t{k}",
                 float(random.integers(1, 8)),
                 tuple(f"t{p}" for p in range(k) if random.random() < 0.4),
@@ -127,7 +127,7 @@ def test_branch_and_bound_where_no_list_is_best(bound: bool) -> None:
 
 @settings(max_examples=examples(40))
 @given(task_lists(most=5), st.integers(1, 3))
-def test_branch_and_bound_finds_the_best_of_free_tasks(tasks: list[Task], processors: int) -> None:
+def test_branch_and_bound_finds_the_best_of_free_tasks(tasks: list[TimedTask], processors: int) -> None:
     found = branch_and_bound(tasks, processors)
     found.schedule.check(tasks)
     assert found.optimal
@@ -136,7 +136,7 @@ def test_branch_and_bound_finds_the_best_of_free_tasks(tasks: list[Task], proces
 
 @settings(max_examples=examples(60))
 @given(task_lists(most=6, processors=3))
-def test_branch_and_bound_finds_the_best_of_bound_tasks(tasks: list[Task]) -> None:
+def test_branch_and_bound_finds_the_best_of_bound_tasks(tasks: list[TimedTask]) -> None:
     found = branch_and_bound(tasks, 3)
     found.schedule.check(tasks)
     assert found.optimal
@@ -144,7 +144,7 @@ def test_branch_and_bound_finds_the_best_of_bound_tasks(tasks: list[Task]) -> No
 
 
 @given(task_lists(most=12, processors=3))
-def test_a_search_that_is_cut_short_still_bounds(tasks: list[Task]) -> None:
+def test_a_search_that_is_cut_short_still_bounds(tasks: list[TimedTask]) -> None:
     short, full = branch_and_bound(tasks, 3, most_nodes=2), branch_and_bound(tasks, 3, most_nodes=3000)
     short.schedule.check(tasks)
     assert short.lower_bound <= full.schedule.makespan + 1e-9
@@ -156,14 +156,16 @@ def test_branch_and_bound_beats_the_list_where_the_list_is_known_to_fail() -> No
     # and with a fourth processor 15
     durations = [3, 2, 2, 2, 4, 4, 4, 4, 9]
     before = {5: (4,), 6: (4,), 7: (4,), 8: (4,), 9: (1,)}
-    tasks = [Task(f"{k}", float(d), tuple(str(p) for p in before.get(k, ()))) for k, d in enumerate(durations, start=1)]
+    tasks = [
+        TimedTask(f"{k}", float(d), tuple(str(p) for p in before.get(k, ()))) for k, d in enumerate(durations, start=1)
+    ]
     given_order = {task.name: -float(task.name) for task in tasks}
     assert list_schedule(tasks, 3, given_order).makespan == 12
     assert list_schedule(tasks, 4, given_order).makespan == 15
     assert branch_and_bound(tasks, 4).schedule.makespan == 12
 
 
-LAWFUL = [Task("a", 2.0), Task("b", 1.0, ("a",), 1)]
+LAWFUL = [TimedTask("a", 2.0), TimedTask("b", 1.0, ("a",), 1)]
 
 
 @pytest.mark.parametrize(
@@ -190,13 +192,13 @@ def test_overlap_is_refused() -> None:
 
 def test_bad_tasks_are_refused() -> None:
     with pytest.raises(bt.BddTorqueError, match="names must differ"):
-        in_order([Task("a", 1.0), Task("a", 1.0)])
+        in_order([TimedTask("a", 1.0), TimedTask("a", 1.0)])
     with pytest.raises(bt.BddTorqueError, match="waits for itself"):
-        in_order([Task("a", 1.0, ("b",)), Task("b", 1.0, ("a",))])
+        in_order([TimedTask("a", 1.0, ("b",)), TimedTask("b", 1.0, ("a",))])
     with pytest.raises(bt.BddTorqueError, match="is not among the tasks"):
-        in_order([Task("a", 1.0, ("x",))])
+        in_order([TimedTask("a", 1.0, ("x",))])
     with pytest.raises(bt.BddTorqueError, match="must be bound to processors or none"):
-        branch_and_bound([Task("a", 1.0, (), 0), Task("b", 1.0)], 2)
+        branch_and_bound([TimedTask("a", 1.0, (), 0), TimedTask("b", 1.0)], 2)
 
 
 def test_critical_path_of_a_chain_and_of_a_tree() -> None:
@@ -228,7 +230,7 @@ def test_tasks_of_a_graph_have_its_critical_path_and_its_operations() -> None:
 def test_a_gantt_picture_has_a_bar_for_every_task() -> None:
     from matplotlib.figure import Figure
 
-    tasks = [Task("a", 2.0), Task("b", 1.0, ("a",)), Task("c", 3.0)]
+    tasks = [TimedTask("a", 2.0), TimedTask("b", 1.0, ("a",)), TimedTask("c", 3.0)]
     axis = Figure().subplots()
     draw_gantt(axis, list_schedule(tasks, 2), label=lambda name: name.upper())
     assert sorted(patch.get_width() for patch in axis.patches) == [1.0, 2.0, 3.0]

@@ -5,13 +5,12 @@ from __future__ import annotations
 from fractions import Fraction
 from itertools import pairwise
 
-from papers.serial_costs import LUH_LIN_CONCURRENCY, PRICES, TABLE_1, priced_newton_euler
-
-from bddtorque.machines.classics.horn_raibert import arithmetic_graph
-from bddtorque.machines.lathrop.linear_program import linear_program
-from bddtorque.machines.lathrop.logarithmic_program import logarithmic_program
-from bddtorque.machines.lathrop.operation_counts import general_graph
-from bddtorque.machines.lathrop.vector_program import Times, duration
+from machines.classics.horn_raibert import arithmetic_graph
+from machines.classics.serial_costs import LUH_LIN_CONCURRENCY, PRICES, TABLE_1, priced_newton_euler
+from machines.lathrop.linear_program import linear_program
+from machines.lathrop.logarithmic_program import logarithmic_program
+from machines.lathrop.operation_counts import general_graph
+from machines.lathrop.vector_program import Times, duration
 
 ROWS = {row.method: row for row in TABLE_1}
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import pytest
-from papers.hamilton_equations import HAMILTON
-from papers.speculation_costs import (
+
+from bddtorque.evaluate.scheduling import list_schedule
+from machines.hamilton.hamilton_equations import HAMILTON
+from machines.hamilton.speculation_costs import (
     HAMILTON_PRICES,
     Operations,
     is_zero,
@@ -13,11 +15,9 @@ from papers.speculation_costs import (
     place_costs,
     total,
 )
-from papers.timetables import new_on_four, processor_a_link, single_processor, tasks_of
-
-from bddtorque.machines.hamilton.speculation_equations import LATHROP, Op, cross, into, out, read
-from bddtorque.machines.hamilton.speculation_methods import BINDER_HERZOG, FIRST_ORDER, NEW, SERIAL
-from bddtorque.schedule.scheduling import list_schedule
+from machines.hamilton.speculation_equations import LATHROP, VectorOp, cross, into, out, read
+from machines.hamilton.speculation_methods import BINDER_HERZOG, FIRST_ORDER, NEW, SERIAL
+from machines.hamilton.timetables import new_on_four, processor_a_link, single_processor, tasks_of
 
 TABLE_2 = {  # (multiplications, additions) for i = 1, 1 < i < n, i = n; coefficients of n and 1 of both totals
     "w": ((12, 6), (21, 15), (21, 15), (21, -9), (15, -9)),
@@ -91,7 +91,7 @@ def test_list_scheduling_of_independent_variables() -> None:
 
 
 def test_the_usual_cross_product_does_not_give_the_tables() -> None:
-    usual = {**HAMILTON_PRICES, Op.CROSS: Operations(6, 3)}
+    usual = {**HAMILTON_PRICES, VectorOp.CROSS: Operations(6, 3)}
     assert link_costs(HAMILTON, 1, 3, shared=True, prices=usual)["ae"] == Operations(18, 12)
 
 

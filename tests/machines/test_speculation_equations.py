@@ -8,16 +8,18 @@ from examples_tried import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracle import pinocchio_model, random_states, rnea
-from papers.hamilton_equations import AS_PRINTED, HAMILTON
 from strategies import relative_error, robots, seeds
 
 from bddtorque.base.errors import BddTorqueError
-from bddtorque.graph.tracer import Tracer, traced_inputs
-from bddtorque.machines.hamilton.speculation_equations import (
+from bddtorque.dynamics.tracer import Tracer, traced_inputs
+from bddtorque.robots import load_robot
+from bddtorque.robots.robot import Robot
+from machines.hamilton.hamilton_equations import AS_PRINTED, HAMILTON
+from machines.hamilton.speculation_equations import (
     LATHROP,
     LATHROP_GRAVITY_APART,
     Expression,
-    Op,
+    VectorOp,
     constant,
     cross,
     inertia,
@@ -26,17 +28,15 @@ from bddtorque.machines.hamilton.speculation_equations import (
     read,
     scale,
 )
-from bddtorque.machines.hamilton.speculation_machine import (
+from machines.hamilton.speculation_machine import (
     SpeculativeMachine,
     iterate,
     scratch_for,
     set_motion,
     store_for,
 )
-from bddtorque.machines.hamilton.speculation_methods import METHODS, SERIAL, Reading
-from bddtorque.machines.hamilton.speculation_program import arm_of, operand_numbers, program_of, readings_of
-from bddtorque.robots import load_robot
-from bddtorque.robots.robot import Robot
+from machines.hamilton.speculation_methods import METHODS, SERIAL, Reading
+from machines.hamilton.speculation_program import arm_of, operand_numbers, program_of, readings_of
 
 
 def serial_error(robot: Robot, recursion, seed: int = 0) -> float:
@@ -125,7 +125,7 @@ def test_operands_are_read_off_the_equations() -> None:
     assert len(operand_numbers(HAMILTON)) == 18
     shared = into(read("w", -1))
     assert len(list((shared + cross(shared, shared)).nodes())) == 4
-    assert Expression(Op.AXIS, name="rate") != Expression(Op.AXIS, name="acceleration")
+    assert Expression(VectorOp.AXIS, name="rate") != Expression(VectorOp.AXIS, name="acceleration")
 
 
 def test_sliding_joints_are_refused_where_there_are_no_equations_for_them() -> None:

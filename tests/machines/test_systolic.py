@@ -7,14 +7,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from oracle import random_states
-from papers.single_device import one_node
 
 import bddtorque as bt
-from bddtorque.machines.lathrop.lathrop_torques import float_state
-from bddtorque.machines.lathrop.linear_program import linear_program, program_inputs
-from bddtorque.machines.lathrop.logarithmic_program import logarithmic_program
-from bddtorque.machines.lathrop.systolic import own_processor, pipeline, simulate
-from bddtorque.machines.lathrop.vector_program import Times, duration
+from machines.lathrop.lathrop_torques import float_state
+from machines.lathrop.linear_program import linear_program, program_inputs
+from machines.lathrop.logarithmic_program import logarithmic_program
+from machines.lathrop.systolic import one_node, own_processor, pipeline, simulate
+from machines.lathrop.vector_program import Times, duration
 
 STATES = 9
 
@@ -32,7 +31,7 @@ def stream(robot: bt.Robot) -> tuple[list[dict], np.ndarray]:
 @pytest.mark.parametrize("name", ["puma560", "stanford"])
 def test_one_torque_set_every_interval(name: str, form: str, times: Times) -> None:
     robot = bt.load_robot(name)
-    kinds = [joint.revolute for joint in robot.joints]
+    kinds = [joint.kind.turns for joint in robot.joints]
     program = (linear_program if form == "linear" else logarithmic_program)(kinds, end_to_end=True)
     inputs, expected = stream(robot)
     machine = pipeline(program, times)

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bddtorque.machines.fijany.inertia import from_rows
-from bddtorque.machines.fijany.owned_words import ArrayError, Costs, Path, Word
-from bddtorque.machines.fijany.triangular_array import Processor, Running, TriangularArray
+from machines.fijany.inertia import from_rows
+from machines.fijany.owned_words import ArrayCosts, ArrayError, Path, Word
+from machines.fijany.triangular_array import Processor, Running, TriangularArray
 
 
 def idle(processor: Processor) -> Running:
@@ -180,11 +180,11 @@ def test_the_longest_path_waits_for_packets() -> None:
             (z,) = yield processor.above
             processor["x"] = y + z
 
-    array = TriangularArray(2, Costs(1.0, 1.0, 0.0))
+    array = TriangularArray(2, ArrayCosts(1.0, 1.0, 0.0))
     assert array.run("late", programme).path == Path(4, 1, 1)
-    slow_sums = TriangularArray(2, Costs(1.0, 10.0, 0.0))
+    slow_sums = TriangularArray(2, ArrayCosts(1.0, 10.0, 0.0))
     assert slow_sums.run("early", programme).path == Path(0, 3, 0)
-    slow_links = TriangularArray(2, Costs(1.0, 1.0, 100.0))
+    slow_links = TriangularArray(2, ArrayCosts(1.0, 1.0, 100.0))
     assert slow_links.run("links", programme).path.time(slow_links.costs) == 105.0
     # clocks start anew after a barrier, and go on without one
     assert array.run("again", programme).path == Path(4, 1, 1)
@@ -196,7 +196,7 @@ def test_the_longest_path_waits_for_packets() -> None:
 @given(st.integers(1, 9), st.integers(1, 9), st.booleans())
 def test_a_distance_of_h_rows_costs_h_hops(n: int, h: int, upwards: bool) -> None:
     """Packets of all rows of all columns move at once; each arrives where it should, after h hops, and no other."""
-    array = TriangularArray(n, Costs(0.0, 0.0, 1.0))
+    array = TriangularArray(n, ArrayCosts(0.0, 0.0, 1.0))
     distance = h if upwards else -h
 
     def programme(processor: Processor) -> Running:

@@ -28,7 +28,7 @@ states = [np.array(words) for words in json.load(open(sys.argv[2]))]
 found = {
     "words": model.torque_words(*states).tolist(),
     "bits": model.evaluator("bits").torque_words(*states).tolist(),
-    "multi_terminal": model.evaluator("words", "multi_terminal").torque_words(*states).tolist(),
+    "dense": model.evaluator("words", "dense").torque_words(*states).tolist(),
 }
 floats = model.torque(*[f.dequantise(w) for f, w in zip(model.formats.inputs, states)])
 tau = np.empty(model.robot.degrees_of_freedom, dtype=np.int64)
@@ -56,6 +56,6 @@ def test_loading_and_evaluating(options: dict, tmp_path: Path) -> None:
     assert ran.returncode == 0, ran.stderr
     found = json.loads(ran.stdout)
     wanted = model.torque_words(*states).tolist()
-    assert found["words"] == found["bits"] == found["multi_terminal"] == wanted
+    assert found["words"] == found["bits"] == found["dense"] == wanted
     assert found["kernel"] == wanted[0] and found["foreign"] == []
     assert (tmp_path / "again.bdt").read_bytes() == (tmp_path / "arm.bdt").read_bytes()

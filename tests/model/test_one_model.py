@@ -1,15 +1,8 @@
-"""Robots and functions are one kind of model, also for code written for the old name; see typed_use.py."""
+"""Robots and functions are one kind of model; see typed_use.py."""
 
 import numpy as np
-import pytest
 
 import bddtorque as bt
-
-
-def test_the_old_name_is_the_same_class_and_says_so():
-    with pytest.warns(DeprecationWarning, match=r"bt\.FunctionModel is now bt\.Model"):
-        assert bt.FunctionModel is bt.Model
-    assert "FunctionModel" not in bt.__all__  # or a star import would warn
 
 
 def test_a_function_shows_itself_as_a_robot_does():

@@ -54,7 +54,7 @@ def test_every_evaluator_of_a_loaded_model_gives_the_same_words(robot: str, opti
     model, loaded = compiled(robot, **options), from_bytes(saved(robot, **options))
     q, qd, qdd = random_words(model)
     wanted = model.torque_words(q, qd, qdd)
-    for kind, form in (("bits", None), ("words", "dense"), ("words", "multi_terminal")):
+    for kind, form in (("bits", None), ("words", "dense")):
         assert np.array_equal(loaded.evaluator(kind, form).torque_words(q, qd, qdd), wanted)
     inputs = {f"{name}{j + 1}": words[:, j] for name, words in zip(("q", "qd", "qdd"), (q, qd, qdd), strict=True)
               for j in range(words.shape[1])}  # fmt: skip
@@ -133,6 +133,15 @@ def test_files_of_robots_with_any_name(name: str) -> None:
     model = with_source(model, spec=replace(model.spec, robot=name))
     loaded = from_bytes(to_bytes(model))
     assert loaded.digest == model.digest and to_bytes(loaded) == to_bytes(model)
+
+
+@pytest.mark.parametrize("name", ["two\nlines", " elbow ", "\x1b[31mred", "ünï", "x" * 300])
+def test_joints_with_any_name(name: str) -> None:
+    robot = compiled(bits=2).robot
+    robot = replace(robot, joints=(robot.joints[0], replace(robot.joints[1], name=name)))
+    model = bt.compile(robot, bits=2, velocity=1, acceleration=1, torque=200, workers=1)
+    loaded = from_bytes(to_bytes(model))
+    assert loaded.digest == model.digest and loaded.formats.tau.labels == ("shoulder", name)
 
 
 def test_names_that_are_no_text_are_refused_when_saving() -> None:

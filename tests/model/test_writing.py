@@ -10,7 +10,7 @@ from bdt_files import saved
 from compiled import compiled
 
 import bddtorque as bt
-from bddtorque.base.writing import whole_file, write_whole
+from bddtorque.base.files import whole_file, write_whole
 
 
 def refused(path: object, data: bytes = b"new") -> str:

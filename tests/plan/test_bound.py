@@ -14,13 +14,13 @@ from plan_samples import Sample, found_and_proved, samples
 
 import bddtorque as bt
 from bddtorque.base.errors import BddTorqueError
-from bddtorque.graph.tracer import Tracer
+from bddtorque.dynamics.tracer import Tracer
 from bddtorque.plan.blocks import FunctionBlock, ProductBlock
-from bddtorque.plan.bound import BlockFacts, compose, planned_facts
+from bddtorque.plan.bound import BlockFacts, compose_bounds, planned_facts
 from bddtorque.plan.plan import Plan
 from bddtorque.plan.wires import Input, Lookup, Output, Product, Sum
-from bddtorque.planner.budget import plan_network
-from bddtorque.planner.builder import Target
+from bddtorque.targets.builder import OutputFormat
+from bddtorque.targets.tables.budget import plan_network
 from bddtorque.words.argument import Argument
 
 relaxed = settings(max_examples=examples(100), suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
@@ -42,7 +42,7 @@ def test_no_state_of_any_plan_errs_more_than_proved(planner, sample, accuracy, b
         assume(False)
     assert all(sum(block.input_widths) <= block_bits for block in plan.blocks)
     found, proved = found_and_proved(sample, plan)
-    planned = [bound.total for bound in compose(plan, _scales(sample), planned_facts(plan.blocks))]
+    planned = [bound.total for bound in compose_bounds(plan, _scales(sample), planned_facts(plan.blocks))]
     for error, bound, before in zip(found, proved, planned, strict=True):
         assert error <= bound < accuracy
         assert bound <= before * (1 + 1e-5) + 1e-5  # what was found of the tables only makes it smaller
@@ -59,9 +59,9 @@ def arm(request):
 
 def true_units(model, q1):
     """Return the torques of planar2r in units over all words but q1's, from the paper's closed form in long doubles."""
-    arguments = model.source.arguments
+    arguments = model.formats.arguments
     names = ("q2", "qd1", "qd2", "qdd1", "qdd2")
-    axes = np.ix_(*(np.arange(arguments[name].lowest, arguments[name].highest + 1) for name in names))
+    axes = np.ix_(*(np.sort(arguments[name].words()) for name in names))
     q2, v1, v2, a1, a2 = (long_value(arguments[name], words) for name, words in zip(names, axes, strict=True))
     q1 = long_value(arguments["q1"], q1)
     c1, c2, s2, c12 = np.cos(q1), np.cos(q2), np.sin(q2), np.cos(q1 + q2)
@@ -99,7 +99,7 @@ def test_the_bound_of_a_cascade_is_near_what_is_found(block_bits):
     graph = tracer.graph([tracer.sin(a) * tracer.cos(b) * u], ["y"])
     third, seventh = Fraction(1, 3), Fraction(1, 7)
     arguments = {"a": Argument("angle", 5), "b": Argument("angle", 5), "u": Argument("word", 4, third, seventh)}
-    sample = Sample(graph, arguments, [Target("y", Fraction(1, 9), -(1 << 20), 1 << 20)])
+    sample = Sample(graph, arguments, [OutputFormat("y", Fraction(1, 9), -(1 << 20), 1 << 20)])
     plan = plan_within(graph, arguments, sample.targets, 1.0, block_bits)
     found, proved = found_and_proved(sample, plan)
     assert found[0] <= proved[0] < 1.0
@@ -111,7 +111,7 @@ def test_errors_of_factors_and_sums_compose_by_the_formula():
     # no plain sine: of that more would be known
     graph = tracer.graph([9.0 * tracer.sin(tracer.input("x0"))], ["f"])
     blocks = tuple(FunctionBlock(graph, (Argument("angle", 4),), Fraction(1, k), -9 * k, 9 * k) for k in (2, 5))
-    product = Product("ab", 1, 2, 3, "limbs", 2, 4, -500, 500)
+    product = Product("ab", 1, 2, 3, "partial", 2, 4, -500, 500)
     half = Fraction(1, 2)
     plan = Plan(
         (
@@ -128,7 +128,7 @@ def test_errors_of_factors_and_sums_compose_by_the_formula():
         8,
     )
     facts = [BlockFacts(0.3, -18, 16), BlockFacts(0.11, -40, 45), BlockFacts(0.0, 0, 225)]
-    (bound,) = compose(plan, {}, facts)
+    (bound,) = compose_bounds(plan, {}, facts)
     a, b, unit = 18 / 2, 45 / 5, 8 / (2 * 5)  # the largest words, and one unit of the product
     tables = (a + 0.3) * 0.11 + b * 0.3
     weight = 5 * 3 / 4 / 0.5  # what an error of the sum moves the output

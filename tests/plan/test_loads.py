@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bddtorque.base.errors import BddTorqueError
-from bddtorque.diagrams.loads import Candidate, latency, least_cost, load_cost, pick
+from bddtorque.plan.plan_cost import Candidate, latency, least_cost, load_cost, pick
 
 
 def candidate(name: str, size: int, cost: int) -> Candidate:
@@ -70,12 +70,12 @@ def test_without_a_budget_every_block_has_its_cheapest_form(blocks: list[list[Ca
 
 
 def test_reasons_say_what_decided() -> None:
-    block = [candidate("dense", 100, 4), candidate("classes", 60, 9), candidate("radix4", 50, 20)]
+    block = [candidate("dense", 100, 4), candidate("folded", 60, 9), candidate("edge_valued", 50, 20)]
     reasons = [one.reason for one in pick([block])[0]]
-    assert reasons == ["cost 4, the least; next classes with 9", "cost 9 against 4", "cost 20 against 4"]
+    assert reasons == ["cost 4, the least; next folded with 9", "cost 9 against 4", "cost 20 against 4"]
     reasons = [one.reason for one in pick([block], 70)[0]]
     assert reasons == [
         "cost 4 against 9, but too large for the memory budget",
-        "cost 9, of the cheapest choice within the memory budget; next radix4 with 20",
+        "cost 9, of the cheapest choice within the memory budget; next edge_valued with 20",
         "cost 20 against 9",
     ]

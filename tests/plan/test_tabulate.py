@@ -13,7 +13,7 @@ from hypothesis import assume, given, settings
 from plan_samples import samples
 
 from bddtorque.base.errors import BddTorqueError
-from bddtorque.graph.tracer import Tracer
+from bddtorque.dynamics.tracer import Tracer
 from bddtorque.plan import tabulate as module
 from bddtorque.plan.blocks import FunctionBlock, ProductBlock
 from bddtorque.plan.tabulate import memory_needed, tabulate

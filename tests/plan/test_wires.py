@@ -5,24 +5,24 @@ from fractions import Fraction
 from itertools import product
 
 import numpy as np
+import pytest
 from examples_tried import examples
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from bddtorque.export.integer_ranges import known_ranges
+from bddtorque.base.errors import BddTorqueError
 from bddtorque.plan.blocks import GivenBlock, ProductBlock
-from bddtorque.plan.bound import BlockFacts, compose
-from bddtorque.plan.plan import Plan
-from bddtorque.plan.plan_data import plan_from_plain
+from bddtorque.plan.bound import BlockFacts, compose_bounds, known_ranges
+from bddtorque.plan.plan import Plan, plan_from_plain
 from bddtorque.plan.reference import run_plan, run_sum, run_wires
 from bddtorque.plan.table import Table
 from bddtorque.plan.tabulate import tabulate
 from bddtorque.plan.wires import Algebra, AngleSum, Input, Lookup, Output, Product, Sum
+from bddtorque.questions.box_ranges import BoxRanges
 from bddtorque.questions.subjects import sliced
-from bddtorque.questions.wire_ranges import Ranges
-from bddtorque.words.integer_range import Range, hold, index_words, word_range, wrap
+from bddtorque.words.integer_range import Range, index_words, word_range, wrap, wrap_or_clamp
 
-LIMBS = ProductBlock.of_limbs(2)
+LIMBS = ProductBlock.of_pieces(2)
 UNIT = Fraction(1)
 
 
@@ -61,10 +61,11 @@ def plans(draw):
 
     for k in range(draw(st.integers(1, 8))):
         source = st.integers(0, len(wires) - 1)
+        exact = st.sampled_from([j for j, wire in enumerate(wires) if wire.exact_word])
         shift, constant = draw(st.integers(0, 4)), draw(st.integers(-9, 9))
         match draw(st.sampled_from(["angle", "table", "product", "sum"])):
             case "angle":
-                part = st.tuples(source, st.integers(-3, 3), st.integers(0, 2))
+                part = st.tuples(exact, st.integers(-3, 3), st.integers(0, 2))
                 parts = draw(st.lists(part, min_size=1, max_size=3))
                 wires.append(AngleSum(f"a{k}", draw(st.integers(1, 5)), tuple(parts), constant))
             case "table":
@@ -75,11 +76,11 @@ def plans(draw):
                 table = Table(np.array(values), widths, Range(low, high).bits, True)
                 blocks.append(GivenBlock(widths, UNIT, low, high, table.content_key, 0.0))
                 tables.append(table)
-                wires.append(Lookup(f"t{k}", len(blocks) - 1, tuple(draw(source) for _ in widths)))
+                wires.append(Lookup(f"t{k}", len(blocks) - 1, tuple(draw(exact) for _ in widths)))
             case "product":
                 left, right = draw(source), draw(source)
                 low, high = (ends(left) * ends(right)).rounded(shift)
-                wires.append(Product(f"p{k}", left, right, shift, "limbs", 0, 2, low, high))
+                wires.append(Product(f"p{k}", left, right, shift, "partial", 0, 2, low, high))
             case "sum":
                 parts = tuple(draw(st.lists(st.tuples(source, st.integers(-5, 5)), max_size=3)))
                 reach = sum((ends(wire) * factor for wire, factor in parts), start=Range(constant, constant))
@@ -128,7 +129,7 @@ def test_every_word_lies_within_what_is_stated_expected_certain_and_proved(made)
         assert int(words.min()) in known and int(words.max()) in known
     total = run_sum(plan.outputs[0], wires)
     step = 1 << plan.outputs[0].shift
-    (bound,) = compose(plan, {}, [BlockFacts(0.0, *table.range) for table in tables])
+    (bound,) = compose_bounds(plan, {}, [BlockFacts(0.0, *table.range) for table in tables])
     assert bound.low <= total.min() / step and total.max() / step <= bound.high
     assert np.abs(total).max() <= plan.most(plan.outputs[0])
 
@@ -140,7 +141,7 @@ def test_ranges_over_boxes_hold_every_sum_and_are_exact_for_one_state(made, data
     states = all_states(plan)
     inputs = np.stack(list(states.values()), axis=1)
     total = np.broadcast_to(run_sum(plan.outputs[0], run_wires(plan, tables, states)), len(inputs))
-    ranges = Ranges(plan, tables)
+    ranges = BoxRanges(plan, tables)
     low, high = ranges.over(inputs, inputs)
     assert np.array_equal(low, total) and np.array_equal(high, total)
     corners = inputs[data.draw(st.lists(st.integers(0, len(inputs) - 1), min_size=2, max_size=2))]
@@ -175,8 +176,8 @@ def test_words_are_held_as_two_s_complement_says(number, bits):
     modulus = 1 << bits
     word = wrap(number, bits)
     assert (word - number) % modulus == 0 and word in word_range(bits)
-    assert hold(np.int64(number), bits, True) == word
-    assert hold(np.int64(number), bits, False) == min(max(number, word_range(bits).low), word_range(bits).high)
+    assert wrap_or_clamp(np.int64(number), bits, True) == word
+    assert wrap_or_clamp(np.int64(number), bits, False) == min(max(number, word_range(bits).low), word_range(bits).high)
     assert wrap(np.array([number]), bits)[0] == word
     assert Range(number, number).bits == next(n for n in range(1, 65) if number in word_range(n))
 
@@ -184,4 +185,17 @@ def test_words_are_held_as_two_s_complement_says(number, bits):
 def test_words_in_the_order_of_an_index():
     assert index_words(2).tolist() == [0, 1, -2, -1]
     assert index_words(2, signed=False).tolist() == [0, 1, 2, 3]
-    assert hold(np.array([2**64 - 1], dtype=np.uint64), 4, False).tolist() == [7]
+    assert wrap_or_clamp(np.array([2**64 - 1], dtype=np.uint64), 4, False).tolist() == [7]
+
+
+def test_tables_and_angles_are_made_of_exact_words():
+    """Nothing is charged for an index that is off, so an index from another table is refused."""
+    block = GivenBlock((3,), UNIT, 0, 7, "key", 0.0)
+    wires = (Input("q0", 3, True), Lookup("t", 0, (0,)), Lookup("u", 0, (1,)))
+    output = Output("tau1", ((2, 1),), 0, UNIT * 0, 0, -40, 30, UNIT)
+    plan = Plan(wires, (block,), (output,), "terms", "tables", 20)
+    with pytest.raises(BddTorqueError, match="wire 2, wires must read an input or a sum of angles, and wire 1 is"):
+        plan_from_plain(plan.to_plain())
+    angle = AngleSum("a", 3, ((1, 1, 0),))
+    with pytest.raises(BddTorqueError, match="wire 2, parts must read an input or a sum of angles"):
+        plan_from_plain(replace(plan, wires=(*wires[:2], angle)).to_plain())

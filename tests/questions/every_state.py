@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import cache
 
 import compiled
@@ -30,18 +31,26 @@ def small(name: str) -> bt.Model:
     return bt.compile("planar2r", workers=1, **MODELS[name])
 
 
-def input_names(model: bt.Model) -> list[str]:
-    n = len(model.formats.q)
-    return [f"{kind}{j}" for kind in ("q", "qd", "qdd") for j in range(1, n + 1)]
+def all_words(model: bt.Model, within: Mapping[str, tuple[int, int]] | None = None) -> dict[str, np.ndarray]:
+    """Return all states of a model, or those with inputs held to some words: the words of each input, (states,)."""
+    axes = []
+    for name, word in model.formats.words.items():
+        first, last = (within or {}).get(name, (word.lowest, word.highest))
+        axes.append(word.held(np.arange(first, last + 1)))
+    grids = np.meshgrid(*axes, indexing="ij")
+    return {name: grid.reshape(-1) for name, grid in zip(model.formats.words, grids, strict=True)}
+
+
+def outputs_at(model: bt.Model, words: dict[str, np.ndarray]) -> np.ndarray:
+    """Return the output words (states, outputs) at input words, by an evaluator."""
+    arrays = {name: np.stack(own, axis=1) for name, own in model.formats.grouped(words).items()}
+    return model.evaluator("words").output_words(**arrays)
 
 
 @cache
 def every_state(name: str) -> dict[str, np.ndarray]:
     """Return all states of a small model: the words of each input, (states,)."""
-    model = small(name)
-    words = [np.arange(word.lowest, word.highest + 1) for kind in model.formats.inputs for word in kind]
-    grids = np.meshgrid(*words, indexing="ij")
-    return {name: grid.reshape(-1) for name, grid in zip(input_names(model), grids, strict=True)}
+    return all_words(small(name))
 
 
 @cache

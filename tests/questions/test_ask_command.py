@@ -1,6 +1,5 @@
 """``bddtorque ask``."""
 
-import inspect
 import json
 import re
 
@@ -11,8 +10,7 @@ from every_state import every_word, small
 
 import bddtorque as bt
 from bddtorque.cli import main
-from bddtorque.cli.answer_rows import answer_row
-from bddtorque.cli.ask_command import ask_command
+from bddtorque.cli.ask_command import AskOptions, answer_row
 from bddtorque.questions import WORK, Count, largest
 
 
@@ -99,24 +97,31 @@ def test_bad_use_is_one_line(ask, arguments, said):
     assert code == 2 and out == "" and err.count("\n") == 1 and said in err
 
 
-@pytest.mark.parametrize("options", [{}, {"source": "terms"}], ids=str)
-@pytest.mark.parametrize(("name", "kind"), [("w3", "a word"), ("b0", "a block"), ("G1", "a term of a torque")])
-def test_what_is_inside_a_model_of_integers_is_refused_by_name(name, kind, options):
-    model = arm(4, target="integer", **options)
+@pytest.mark.parametrize(
+    "options", [{"target": "integer"}, {"target": "integer", "source": "terms"}, {"target": "float"}], ids=str
+)
+@pytest.mark.parametrize(
+    ("name", "kind"),
+    [(inside, "words and blocks of the plan") for inside in ("w3", "b0")]
+    + [(term, "terms of torques") for term in ("G1", "J12", "C1_12")],
+)
+def test_what_is_inside_a_model_that_multiplies_is_refused_by_name(name, kind, options):
+    model = arm(4, **options)
     said = (
-        f"ask: {name}, {kind}, needs a model for target 'tables', and 'planar2r' was compiled for target 'integer': "
-        'compile it with target = "tables" (--target tables)'
+        f"ask: {name}: {kind}: 'planar2r' was compiled for a target that multiplies: it has no diagrams of all its "
+        'steps: compile it with target = "tables" (--target tables)'
     )
     with pytest.raises(bt.BddTorqueError, match=re.escape(said)):
         largest(model, name)
     assert largest(model, "shoulder").value == largest(model, "tau1").value
-    with pytest.raises(bt.BddTorqueError, match=r"outputs and joints are tau1, tau2, shoulder, elbow$"):
+    with pytest.raises(bt.BddTorqueError, match=r"names are tau1, tau2, shoulder, elbow$"):
         largest(model, "nonsense")
 
 
 def test_a_term_of_another_source_is_refused_by_name():
     with pytest.raises(
-        bt.BddTorqueError, match=r"G1, a term of a torque, needs a model from source 'terms', .*--source"
+        bt.BddTorqueError,
+        match=r"ask: G1: terms of torques: 'planar2r' was not compiled from separate terms: .*--source",
     ):
         largest(arm(4, source="recursive"), "G1")
 
@@ -156,7 +161,7 @@ def test_counts_of_any_size_are_shown(bits):
 
 
 def test_the_default_work_is_that_of_python():
-    assert inspect.signature(ask_command).parameters["work"].default == WORK
+    assert AskOptions().work == WORK
 
 
 def test_little_work_is_told(ask):

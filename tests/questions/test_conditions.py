@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import math
-from itertools import product
 
-import numpy as np
 import pytest
 from compiled import Later
+from every_state import all_words, outputs_at
 
 import bddtorque as bt
 from bddtorque.questions import largest, largest_error, reaching, saturating, smallest
@@ -41,20 +40,11 @@ WHERE = [
 ]
 
 
-def brute(model: bt.Model, place: int, allowed: dict[str, tuple[int, int]]) -> np.ndarray:
-    axes = []
-    for name, word in model.source.words.items():
-        first, last = allowed.get(name, (word.lowest, word.highest))
-        axes.append([int(word.held(each)) if word.kind == "angle" else each for each in range(first, last + 1)])
-    states = np.array(list(product(*axes)))
-    return model.torque_words(states[:, :2], states[:, 2:4], states[:, 4:])[:, place]
-
-
 @pytest.mark.parametrize("name", ["tables", "float", "mounted"])
 @pytest.mark.parametrize("where", WHERE)
 def test_answers_are_those_of_the_states_allowed(name: str, where: str) -> None:
     model = MODELS[name]
-    words = brute(model, 1, dict(words_within(model, where)))
+    words = outputs_at(model, all_words(model, words_within(model, where)))[:, 1]
     values = model.formats.tau[1].dequantise(words)
     top, bottom = largest(model, "tau2", where=where), smallest(model, "tau2", where=where)
     assert top.exact and bottom.exact and top.where and (top.value, bottom.value) == (values.max(), values.min())
@@ -62,7 +52,7 @@ def test_answers_are_those_of_the_states_allowed(name: str, where: str) -> None:
     for answer in (top, bottom):
         for each, (first, last) in within.items():
             assert (answer.state[each] - first) % (1 << 3) <= last - first
-            assert answer.values[each] == float(model.source.words[each].dequantise(answer.state[each]))
+            assert answer.values[each] == float(model.formats.words[each].dequantise(answer.state[each]))
     count = reaching(model, "tau2", 5.0, where=where)
     assert (count.low, count.high, count.states) == (*[int((values >= 5.0).sum())] * 2, len(values))
 
@@ -71,7 +61,7 @@ def test_answers_are_those_of_the_states_allowed(name: str, where: str) -> None:
 def test_larger_models_by_boxes_groups_and_bins() -> None:
     model = MODELS["wide"]
     where = {"q2": ("2 rad", 4.4), "qd1": (-1.0, 0.7), "qdd2": 0}
-    words = brute(model, 0, dict(words_within(model, where)))
+    words = outputs_at(model, all_words(model, words_within(model, where)))[:, 0]
     values = model.formats.tau[0].dequantise(words)
     assert largest(model, "tau1", where=where).value == values.max()
     for level in (values.max() * 0.9, 10.0):

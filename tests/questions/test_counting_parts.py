@@ -9,11 +9,12 @@ from examples_tried import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bddtorque.diagrams.bdd import build
+from bddtorque.plan.reduction import build
 from bddtorque.plan.table import Table
 from bddtorque.questions import subject
+from bddtorque.questions.box_ranges import BoxRanges, GridExtremes, LineExtremes
 from bddtorque.questions.convolving import (
-    Counted,
+    CountedWord,
     _convolved,
     count_exactly,
     count_in_bins,
@@ -21,8 +22,7 @@ from bddtorque.questions.convolving import (
     distinct,
     prepared,
 )
-from bddtorque.questions.input_support import bits_that_matter
-from bddtorque.questions.wire_ranges import GridExtremes, LineExtremes, Ranges
+from bddtorque.questions.symmetry import bits_that_matter
 
 
 @st.composite
@@ -82,11 +82,11 @@ def test_ranges_hold_wide_words_too(seed):
 def check_boxes(asked, rng, boxes=8, states=64):
     lowest = np.array([-(1 << (wire.bits - 1)) for wire in asked.inputs])
     ends = np.sort(rng.integers(lowest, -lowest, (2, boxes, len(lowest))), axis=0)
-    low, high = Ranges(asked.plan, asked.tables).over(ends[0], ends[1])
+    low, high = BoxRanges(asked.plan, asked.tables).over(ends[0], ends[1])
     points = rng.integers(ends[0], ends[1] + 1, (states, boxes, len(lowest)))
     total = asked.total({wire.name: points[..., k] for k, wire in enumerate(asked.inputs)})
     assert (low <= total).all() and (total <= high).all()
-    alone = Ranges(asked.plan, asked.tables).over(ends[0], ends[0])
+    alone = BoxRanges(asked.plan, asked.tables).over(ends[0], ends[0])
     at = asked.total({wire.name: ends[0][:, k] for k, wire in enumerate(asked.inputs)})
     assert np.array_equal(alone[0], at) and np.array_equal(alone[1], at)
 
@@ -129,7 +129,7 @@ def test_distinct_rows_are_counted(rows, wide):
 
 
 def test_lists_are_cut_and_negated():
-    held = Counted(np.array([-2, 0, 5]), np.array([1, 2, 3]))
+    held = CountedWord(np.array([-2, 0, 5]), np.array([1, 2, 3]))
     assert held.from_value(0).total == 5 and held.negated().low == -5 and held.negated().counts[0] == 3
 
 

@@ -30,7 +30,7 @@ from bddtorque.questions import (
 )
 from bddtorque.questions.subjects import _terms
 from bddtorque.questions.symmetry import EVEN, ODD, parity_of
-from bddtorque.questions.truths import true_terms, true_torque
+from bddtorque.questions.word_errors import true_output, true_terms
 from bddtorque.words.bounded import Bounded
 
 
@@ -133,7 +133,7 @@ def test_errors_are_not_asked_of_words():
 @pytest.mark.parametrize("name", ["direct", "products", "uneven", "narrow"])
 def test_terms_err_no_more_than_their_words_allow(name, monkeypatch):
     model = small(name)
-    monkeypatch.setattr(word_errors, "MOST_BITS", 0)
+    monkeypatch.setattr(word_errors, "MAX_BITS", 0)
     brackets = {of: largest_error(model, of, work=Work(10)) for of in terms_in(model)}
     monkeypatch.undo()
     for of, bracket in brackets.items():
@@ -164,7 +164,7 @@ def test_functions_are_asked_as_arms_are(case):
         return c * x * x + d * x * y + 0.5 * y
 
     model = bt.compile_function(f, inputs={"x": (a, 1.0), "y": (b, (-1.0, 2.0))}, output=(bits, 4.0, "V"), name="f")
-    words = np.meshgrid(*(np.arange(w.lowest, w.highest + 1) for w in model.inputs), indexing="ij")
+    words = np.meshgrid(*(np.arange(w.lowest, w.highest + 1) for w in model.formats.words.values()), indexing="ij")
     out = model.words(*words)
     assert (largest(model, model.plan.outputs[0].name).word, smallest(model, model.plan.outputs[0].name).word) == (
         out.max(),
@@ -234,6 +234,16 @@ def test_what_the_plan_proves_holds(name):
                 if parity == value:
                     assert by_states.get(f"{called} in {wire.name}"), (of, wire.name)
     assert proved
+
+
+def test_the_square_of_a_sum_has_no_parity():
+    """(x + 1/2)² is a product of one float with itself, but is not even in x."""
+    model = bt.compile_function(
+        lambda x, y: (x + 0.5) ** 2 + y**2,
+        inputs={"x": (4, 1.0), "y": (4, 1.0)}, output=(8, 4.0), target="float",
+    )  # fmt: skip
+    asked = subject(model, model.plan.outputs[0].name)
+    assert parity_of(asked, ["x"]) is None and parity_of(asked, ["y"]) == EVEN
 
 
 def test_large_plans_are_decided_by_the_plan_or_by_a_state():
@@ -341,7 +351,7 @@ def test_the_truth_is_that_of_newton_and_euler(make):
         for j in range(each.shape[1])
     }
     for place in range(expected.shape[1]):
-        found = true_torque(model, place, by_name)
+        found = true_output(model, place, by_name)
         assert (np.abs(found.value - expected[:, place]) <= found.radius + 1e-11).all()
         motions = {motion for name, term in _terms(model).items() if term.place == place for motion in term.motions}
         # what no table holds is too small to matter, or nothing

@@ -1,6 +1,5 @@
 """Questions to models in floats: brackets hold what states reach, and what belongs to tables is refused by name."""
 
-import json
 import math
 from dataclasses import replace
 from fractions import Fraction
@@ -8,16 +7,15 @@ from fractions import Fraction
 import numpy as np
 import pytest
 from compiled import arm, compiled, random_words, reference, rubbing_arm
+from every_state import all_words
 from examples_tried import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import bddtorque as bt
-from bddtorque.cli import main
-from bddtorque.plan.float_plan import FloatPlan
-from bddtorque.plan.float_reference import run_float_wires
-from bddtorque.plan.float_wires import FloatOutput, Fused, Multiply, Number, Sine
-from bddtorque.plan.wires import Input
+from bddtorque.plan.plan import Plan
+from bddtorque.plan.reference import run_plan, run_wires
+from bddtorque.plan.wires import Fused, Input, Multiply, Number, Output, Sine
 from bddtorque.questions import (
     Work,
     equality,
@@ -31,11 +29,11 @@ from bddtorque.questions import (
     values,
 )
 from bddtorque.questions.bounding import largest_sum
+from bddtorque.questions.box_ranges import BoxRanges
 from bddtorque.questions.counting import _in_boxes
 from bddtorque.questions.enumeration import every_state
 from bddtorque.questions.enumeration import random_words as random_states
-from bddtorque.questions.float_ranges import FloatRanges, FloatSpan
-from bddtorque.questions.subject_kinds import FloatSubject
+from bddtorque.questions.subjects import Subject
 from bddtorque.words.ieee import SINGLE
 
 
@@ -64,7 +62,7 @@ MODELS = {
 }
 
 
-def boxes(asked: FloatSubject, count: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+def boxes(asked: Subject, count: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
     """Return the ends of random boxes, (count, inputs) each; the first are of one state each."""
     lows, highs = [], []
     for wire in asked.inputs:
@@ -82,14 +80,14 @@ def test_ranges_hold_the_floats_of_every_wire(kind):
     for name in ("tau1", "tau2"):
         asked = subject(MODELS[kind](), name)
         low, high = boxes(asked, 600, rng)
-        ranges = FloatRanges(asked.plan, asked.tables)
+        ranges = BoxRanges(asked.plan, asked.tables)
         spans, ends = ranges.spans(low, high), ranges.over(low, high)
         for tried in range(8):
             corner = np.where(rng.integers(0, 2, low.shape), low, high)
             state = corner if tried < 4 else rng.integers(low, high, endpoint=True)
-            values = run_float_wires(asked.plan, asked.tables, dict(zip(asked.names, state.T, strict=True)))
-            for span, value in zip(spans, values, strict=True):
-                if isinstance(span, FloatSpan):
+            values = run_wires(asked.plan, asked.tables, dict(zip(asked.names, state.T, strict=True)))
+            for wire, span, value in zip(asked.plan.wires, spans, values, strict=True):
+                if not wire.in_words:
                     assert (span.low <= value).all() and (value <= span.high).all()
             words = asked.sums(state)
             assert (ends[0] <= words).all() and (words <= ends[1]).all()
@@ -109,12 +107,14 @@ def test_only_turns_are_as_long_as_before(first, second, most):
     """c·x + s·y, of one angle and of others, x = 7 and y = 3."""
     inputs = [Input("q1", 8, True), Input("q2", 8, True), Input("qd1", 4, False), Input("qd2", 3, False)]
     wires = [*inputs, Number(2), Number(3), first, second, Multiply(6, 4), Fused(7, 5, 8)]
-    plan = FloatPlan(tuple(wires), (), (FloatOutput("tau1", 9, -99, 99, Fraction(1)),), "recursive", SINGLE)
+    plan = Plan(
+        tuple(wires), (), (Output.of_float("tau1", 9, -99, 99, Fraction(1)),), "recursive", "float", precision=SINGLE
+    )
     low, high = np.array([[-128, -128, 7, 3]]), np.array([[127, 127, 7, 3]])
-    span = FloatRanges(plan, []).spans(low, high)[9]
+    span = BoxRanges(plan, []).spans(low, high)[9]
     angles = np.arange(-128, 128)
     q1, q2 = (each.reshape(-1) for each in np.meshgrid(angles, angles))
-    found = run_float_wires(plan, [], {"q1": q1, "q2": q2, "qd1": 7, "qd2": 3})[9]
+    found = run_wires(plan, [], {"q1": q1, "q2": q2, "qd1": 7, "qd2": 3})[9]
     assert span.low[0] <= found.min() and found.max() <= span.high[0]
     assert span.high[0] <= most
 
@@ -139,7 +139,7 @@ def unchecked(monkeypatch):
 @pytest.mark.usefixtures("unchecked")
 def test_exact_answers_are_those_of_every_state():
     model = narrow()
-    words = reference(model, [each.reshape(-1, 2) for each in _all_words(model)])
+    words = np.stack(run_plan(model.plan, model.tables, all_words(model)), axis=1)
     for place, name in enumerate(("tau1", "tau2")):
         own, asked = words[:, place], subject(model, name)
         assert asked.rounded(largest_sum(asked, 1, Work(100)).bound) == own.max()
@@ -148,12 +148,6 @@ def test_exact_answers_are_those_of_every_state():
         lost = int(np.count_nonzero((before > 3) | (before < -4))) * asked.unread
         assert saturating(model, name).low == saturating(model, name).high == lost
         assert reaching(model, name, 20.0).low == np.count_nonzero(model.formats.tau[place].dequantise(own) >= 20)
-
-
-def _all_words(model: bt.Model) -> list[np.ndarray]:
-    axes = [np.arange(word.lowest, word.highest + 1) for kind in model.formats.inputs for word in kind]
-    grid = np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1).reshape(-1, len(axes))
-    return [grid[:, 0:2], grid[:, 2:4], grid[:, 4:6]]
 
 
 @pytest.mark.parametrize(
@@ -206,25 +200,3 @@ def test_floats_are_compared_with_tables():
     assert all(each.exact and each.way == "enumeration" for each in found)
     assert max(each.largest for each in found) <= 60 / 4
     assert all(each.equal for each in equality(narrow(), narrow()))
-
-
-@pytest.mark.parametrize("name", ["w3", "b0", "J12", "C1_12", "G1"])
-def test_what_is_inside_a_plan_of_tables_is_refused_by_name(name):
-    with pytest.raises(bt.BddTorqueError, match=f'ask: {name}, .* compile it with target = "tables"'):
-        largest(arm(8, target="float"), name)
-
-
-def test_unknown_names():
-    with pytest.raises(bt.BddTorqueError, match="unknown name 'tau3'; did you mean 'tau"):
-        largest(arm(8, target="float"), "tau3")
-
-
-@pytest.mark.usefixtures("unchecked")
-def test_command(tmp_path, capsys):
-    path = tmp_path / "arm.bdt"
-    narrow().save(path)
-    assert main(["ask", str(path), "--json"]) == 0
-    answers = json.loads(capsys.readouterr().out)["answers"]
-    assert [(each["of"], each["answer"]) for each in answers] == [("tau1", "exact")] * 3 + [("tau2", "exact")] * 3
-    assert main(["ask", str(path), "--of", "b0", "--support"]) == 2
-    assert 'target = "tables"' in capsys.readouterr().err

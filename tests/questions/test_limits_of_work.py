@@ -15,11 +15,11 @@ from bddtorque.questions import (
     counting,
     enumeration,
     equality,
-    groups,
     largest,
     largest_error,
     reaching,
     saturating,
+    separation,
     subject,
     values,
     word_errors,
@@ -96,7 +96,7 @@ def test_a_limit_of_time_is_kept_and_told(limit):
 
 def test_parts_of_work_are_counted_in_the_whole():
     spent = []
-    work = Work(10, told=spent.append)
+    work = Work(10, on_spend=spent.append)
     part = work.part(0.25)
     part.part(0.5).spend(1e6)
     assert (work.left, part.left, sum(spent)) == (9e6, 1.5e6, 1e6)
@@ -114,7 +114,7 @@ def test_counts_by_groups_that_are_cut_short_still_bracket(name, at, when, milli
     parted, total = parted_of(name), sums(name)
     threshold = int(np.quantile(total, at))
     expected = int(np.count_nonzero(total >= threshold))
-    work = Work(told=interrupts_after(when)) if interrupted else Work(millions)
+    work = Work(on_spend=interrupts_after(when)) if interrupted else Work(millions)
     found = counting._by_groups(parted, threshold, work)
     if found is None:  # not even work for the lists
         assert millions < 0.1 and not interrupted
@@ -131,7 +131,7 @@ def test_states_that_were_not_run_may_be_on_either_side(name, at, pieces_run):
         patch.setattr(enumeration, "EASY_BITS", 0)
         small_pieces = enumeration.pieces
         patch.setattr(enumeration, "pieces", lambda inputs, **_: small_pieces(inputs, 12))
-        work = Work(told=interrupts_after(pieces_run))
+        work = Work(on_spend=interrupts_after(pieces_run))
         found = counting._enumerated(asked, threshold, work)
     assert work.stopped == "interrupt"
     assert found.low * asked.unread <= expected <= found.high * asked.unread
@@ -142,7 +142,7 @@ def test_groups_with_too_long_lists_are_left_to_boxes(monkeypatch):
     threshold = asked.least_total(5)
     exact = counting.states_at_least(asked, threshold, Work())
     assert exact.way == "conditioning" and exact.low == exact.high
-    monkeypatch.setattr(groups.Group, "list_steps", 10**12)
+    monkeypatch.setattr(separation.Group, "list_steps", 10**12)
     found = counting.states_at_least(asked, threshold, Work(20))
     assert found.way == "branch and bound" and 0 < found.low < exact.low < found.high
 
@@ -170,7 +170,7 @@ def test_an_interrupted_count_of_saturation_does_not_go_on_with_the_other_end(mo
 
 
 @pytest.mark.parametrize("of", ["tau1", "J11"])
-@pytest.mark.parametrize("work", [Work(0), Work(told=interrupts_after(2))])
+@pytest.mark.parametrize("work", [Work(0), Work(on_spend=interrupts_after(2))])
 def test_errors_of_some_states_are_a_bracket(of, work, monkeypatch):
     model = small("direct")
     whole = largest_error(model, of)
@@ -186,7 +186,7 @@ def test_equality_that_is_not_decided_says_what_it_tried(interrupted, monkeypatc
     pieces = enumeration.pieces
     whole = equality(first, second)
     monkeypatch.setattr(sys.modules["bddtorque.questions.equal_words"], "pieces", lambda inputs, **_: pieces(inputs, 6))
-    cut = equality(first, second, work=Work(told=interrupts_after(3)) if interrupted else Work(0))
+    cut = equality(first, second, work=Work(on_spend=interrupts_after(3)) if interrupted else Work(0))
     assert len(cut) == (1 if interrupted else 2)
     for one, found in zip(whole, cut, strict=False):
         assert one.differing is not None and not one.sampled
@@ -202,12 +202,12 @@ def test_a_search_keeps_to_the_limit_of_time():
 
 
 def test_random_states_fit_in_memory(monkeypatch):
-    monkeypatch.setattr(word_errors, "MOST_TRIED", 10)
+    monkeypatch.setattr(word_errors, "MAX_TRIED", 10)
     found = largest_error(arm(12), "C1_12")
     assert found.detail.startswith("10 ")
 
 
-@pytest.mark.parametrize("early", ["bounding.good_state", "torque_bounds.torque_search", "sharpening.good_state"])
+@pytest.mark.parametrize("early", ["bounding.good_state", "sharpening.torque_search", "sharpening.good_state"])
 def test_ctrl_c_before_the_first_box_leaves_a_bracket(monkeypatch, early):
     """These took a second in which Ctrl-C ended the command without an answer."""
 

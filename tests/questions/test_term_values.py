@@ -9,7 +9,7 @@ import pytest
 import bddtorque as bt
 from bddtorque.questions import largest, largest_error, reaching, smallest, subject
 from bddtorque.questions.subjects import _terms
-from bddtorque.questions.truths import true_terms
+from bddtorque.questions.word_errors import true_terms
 from bddtorque.words.rounding import half_up_shift
 
 RANGES = [(-100.0, 200.0), (-80.0, 80.0)]

@@ -36,7 +36,7 @@ FLAGS = [
 needs_chromium = pytest.mark.skipif(
     CHROMIUM is None, reason="no Chromium on this machine: apt-get install chromium, and pages are tried in it"
 )
-WORDS = "{}.map((state) => bddtorque.plan.torqueWords(...state))"
+WORDS = "{}.map((state) => bddtorque.plan.outputWords(state))"
 PATIENCE = 600.0
 """Seconds that any answer may take on a busy machine."""
 
@@ -174,8 +174,8 @@ class Page:
 
 
 def page_words(page: Page, states: list[np.ndarray]) -> list[list[int]]:
-    """Return the torque words that the page gives for input words."""
-    return page.run(WORDS.format(json.dumps(np.stack(states, axis=1).tolist())))
+    """Return the output words that the page gives for arrays of input words."""
+    return page.run(WORDS.format(json.dumps(np.concatenate(states, axis=1).tolist())))
 
 
 def _started(theirs_in: int, theirs_out: int, profile: str) -> subprocess.Popen[bytes]:

@@ -15,6 +15,7 @@ from bddtorque.report.report import Report, report_page
 
 HOSTILE = "</script><img src=x onerror=alert(1)>\"'&<b>]]>"
 VOID = {"img", "input", "link", "meta"}
+SECTIONS = ["live", "proved", "costs", "plan", "blocks", "words", "file"]
 MODELS = {
     "planar2r": {"bits": 6},
     "planar2r partial": {"bits": 6, "source": "recursive", "products": "partial"},
@@ -121,15 +122,8 @@ def wild_states(model: bt.Model, count: int = 200, seed: int = 0) -> list[np.nda
     columns = []
     for word in (word for kind in model.formats.inputs for word in kind):
         ends = [word.lowest, -1, 0, 1, word.highest, word.highest + 1]
-        wild = [word.lowest - 1, -3 * word.highest, 5 * word.highest, 2**31, -(2**31), 2**40 + 3]
-        columns.append(
-            np.concatenate(
-                [
-                    rng.integers(word.lowest, word.highest, count, endpoint=True),
-                    rng.choice(ends, count // 2),
-                    rng.choice([*ends, *wild], count // 2),
-                ]
-            )
-        )
+        wild = [*ends, word.lowest - 1, -3 * word.highest, 5 * word.highest, 2**31, -(2**31), 2**40 + 3]
+        inside = rng.integers(word.lowest, word.highest, count, endpoint=True)
+        columns.append(np.concatenate([inside, rng.choice(ends, count // 2), rng.choice(wild, count // 2)]))
     n = len(model.formats.q)
     return [np.stack(columns[k * n : (k + 1) * n], axis=1) for k in range(3)]

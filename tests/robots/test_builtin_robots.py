@@ -27,7 +27,7 @@ NOMINAL = np.array([0, np.pi / 4, -np.pi, 0, np.pi / 4, 0])
 def test_every_arm_is_complete(name: str) -> None:
     robot = load_robot(name)
     assert robot.name == name
-    assert "".join("R" if joint.revolute else "P" for joint in robot.joints) == TYPES[name]
+    assert "".join("R" if joint.kind.turns else "P" for joint in robot.joints) == TYPES[name]
     assert len(robot.source) > 20
     for joint in robot.joints:  # what a table specification needs to be made without asking
         limits = (joint.lower, joint.upper, joint.velocity, joint.acceleration, joint.effort)

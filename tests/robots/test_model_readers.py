@@ -86,7 +86,7 @@ def test_mujoco_options_and_compilation() -> None:
         model, tip="jib", lock="others", bits=4, velocity=1, acceleration=2, position={"lift": 0.3}, target="float",
         workers=1, cache=None,
     )  # fmt: skip
-    assert compiled.formats.joint_names == ("turn", "lift", "swing")
+    assert compiled.formats.q.labels == ("turn", "lift", "swing")
 
 
 @pytest.mark.parametrize(

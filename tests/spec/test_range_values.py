@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 from bddtorque.base.errors import BddTorqueError
 from bddtorque.base.measures import measure
 from bddtorque.base.toml_text import toml_value
-from bddtorque.cli.options import read_ranges
 from bddtorque.robots import load_robot
 from bddtorque.spec import Spec, from_toml, load_spec
+from bddtorque.spec.shell_text import parse_ranges
 
 PLANAR = load_robot("planar2r")
 
@@ -48,7 +48,7 @@ def from_file(torque: object) -> Spec:
 )
 def test_one_meaning_everywhere(value: Any, flag: str, expected: list[tuple[float, float]]) -> None:
     assert torques(load_spec("planar2r").with_options(torque=value)) == expected
-    assert torques(load_spec("planar2r").with_options(torque=read_ranges(flag, "torque"))) == expected
+    assert torques(load_spec("planar2r").with_options(torque=parse_ranges("torque")(flag, "torque"))) == expected
     assert torques(from_file(value)) == expected
 
 

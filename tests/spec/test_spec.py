@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from bddtorque.base.errors import BddTorqueError
-from bddtorque.compiler.torque_ranges import resolve_spec
+from bddtorque.compiler.robot_draft import quantity_words
 from bddtorque.robots import Joint, Link, Robot, load_robot
 from bddtorque.spec import InputBits, JointSpec, Payload, Ranges, Spec, assume_missing, from_toml, load_spec, spec_names
 from bddtorque.spec.resolve import stated_joints
@@ -38,7 +38,7 @@ def full(**changes: Any) -> Spec:
 def test_planar2r_is_the_arm_of_the_paper() -> None:
     spec = load_spec("planar2r")
     formats = spec.formats(load_robot("planar2r"))
-    assert formats.joint_names == ("shoulder", "elbow")
+    assert formats.q.labels == ("shoulder", "elbow")
     assert formats.q.bits == formats.qd.bits == formats.qdd.bits == formats.tau.bits == (12, 12)
     assert [each.kind for each in formats.q] == ["angle", "angle"]
     assert [(each.low, each.high) for each in formats.q] == [(-math.pi, math.pi)] * 2
@@ -56,7 +56,7 @@ def test_planar2r_is_the_arm_of_the_paper() -> None:
 @pytest.mark.parametrize("name", spec_names())
 def test_every_spec_that_comes_with_the_package_loads(name: str) -> None:
     spec = load_spec(name)
-    spec.formats(load_robot(spec.robot_source))
+    spec.formats(load_robot(spec.robot_location))
     assert load_spec(ROOT / "tables" / f"{name}.toml") == spec == load_spec(str(ROOT / "tables" / f"{name}.toml"))
 
 
@@ -64,7 +64,7 @@ def test_the_example_in_the_documentation_loads() -> None:
     text = (ROOT / "docs" / "spec.md").read_text(encoding="utf-8")
     (example,) = re.findall(r"```toml\n(.*?)```", text, re.DOTALL)
     spec = from_toml(example, "docs/spec.md")
-    formats = resolve_spec(spec, load_robot("scara")).formats(load_robot("scara"))
+    _, formats, _, _ = quantity_words(spec, load_robot("scara"))
     assert formats.tau.bits == (12, 12, 10, 12)
     assert formats.q.bits == (14, 14, 14, 14)
     assert formats.qdd.bits == (12, 12, 12, 10)
@@ -161,12 +161,21 @@ def test_the_example_in_the_documentation_loads() -> None:
         ),
         ('lock = { a = "b" }', "lock of joint 'a' must be a number, or text .*, got 'b' (my.toml, key 'lock')"),
         ("lock = { a = inf }", "lock of joint 'a' must be a finite number, got inf (my.toml, key 'lock')"),
-        ("gravity = 9.81", "gravity must be x, y and z in m/s², in base axes, got 9.81 (my.toml, key 'gravity')"),
-        ("gravity = [0, 0]", "gravity must be x, y and z in m/s², in base axes, got [0, 0] (my.toml, key 'gravity')"),
-        ("gravity = [0, 0, nan]", "gravity must be x, y and z in m/s², in base axes, got [0, 0, nan] (my.toml, key"),
+        (
+            "gravity = 9.81",
+            "gravity must be x, y and z in m/s², in base axes, or 'runtime', got 9.81 (my.toml, key 'gravity')",
+        ),
+        (
+            "gravity = [0, 0]",
+            "gravity must be x, y and z in m/s², in base axes, or 'runtime', got [0, 0] (my.toml, key 'gravity')",
+        ),
+        (
+            "gravity = [0, 0, nan]",
+            "gravity must be x, y and z in m/s², in base axes, or 'runtime', got [0, 0, nan] (my.toml, key",
+        ),
         (
             f"gravity = [0, 0, 1{'0' * 400}]",
-            "gravity must be x, y and z in m/s², in base axes, got a list of 3 (my.toml",
+            "gravity must be x, y and z in m/s², in base axes, or 'runtime', got a list of 3 (my.toml",
         ),
         ("payload = 0", "payload, mass must be above 0 kg, got 0 (my.toml, key 'payload')"),
         (
@@ -213,11 +222,11 @@ def test_unknown_names_and_files_are_refused(tmp_path: Path) -> None:
 def test_a_robot_file_is_a_spec_with_defaults(tmp_path: Path) -> None:
     robot_file = ROOT / "bddtorque" / "robots" / "builtin" / "planar2r.toml"
     spec = load_spec(robot_file)
-    assert spec.robot_source == str(robot_file)
-    assert [joint.torque for joint in stated_joints(spec, load_robot(spec.robot_source))] == ["auto", "auto"]
+    assert spec.robot_location == str(robot_file)
+    assert [joint.torque for joint in stated_joints(spec, load_robot(spec.robot_location))] == ["auto", "auto"]
     limits = spec.with_options(torque="limits")
-    assert limits.formats(load_robot(spec.robot_source)).tau.lsb.tolist() == [400 / 4096, 200 / 4096]
-    assert load_spec("somewhere/ur5.urdf").robot_source == str(Path("somewhere/ur5.urdf"))
+    assert limits.formats(load_robot(spec.robot_location)).tau.lsb.tolist() == [400 / 4096, 200 / 4096]
+    assert load_spec("somewhere/ur5.urdf").robot_location == str(Path("somewhere/ur5.urdf"))
 
 
 def test_options_override() -> None:
@@ -237,7 +246,7 @@ def test_options_override() -> None:
     assert formats.tau.lsb.tolist() == [100 / 256] * 2  # the joints' own torques too
     assert [(each.low, each.high) for each in formats.qd] == [(-2.0, 2.0), (-1.0, 3.0)]
     assert (changed.accuracy, changed.memory) == (1.0, 64 * 2**20)
-    assert spec.with_options(robot="x/y.urdf").robot_source == "x/y.urdf"
+    assert spec.with_options(robot="x/y.urdf").robot_location == "x/y.urdf"
 
 
 @pytest.mark.parametrize(

@@ -9,9 +9,9 @@ from exact import exact_parts, exact_value
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bddtorque.words import Format
 from bddtorque.words.argument import Argument, argument_of
 from bddtorque.words.bounded import Turn
+from bddtorque.words.formats import Format
 
 FORMATS = [
     Format("range", 5, -1.0, 1.0),
@@ -28,7 +28,7 @@ FORMATS = [
 @pytest.mark.parametrize("word", FORMATS, ids=lambda word: f"{word.kind}{word.bits}{word.sign:+d}{word.offset:+g}")
 def test_an_argument_is_the_exact_value_of_its_format(word):
     argument = argument_of(word)
-    assert (argument.lowest, argument.highest) == (word.lowest, word.highest)
+    assert tuple(argument.range) == (word.lowest, word.highest)
     words = argument.words()
     assert words.tolist() == [*range(word.highest + 1), *range(word.lowest, 0)]  # the order of a table's index
     found = argument.bounded(words)
@@ -65,7 +65,7 @@ def test_an_argument_is_the_exact_value_of_its_format(word):
 )
 def test_radius_and_interval_hold_for_any_rational(scale, centre, sign, bits):
     argument = Argument("word", bits, sign * scale, centre)
-    words = np.array([argument.lowest, -1, 0, 1, argument.highest])
+    words = np.array([argument.range.low, -1, 0, 1, argument.range.high])
     found, reach = argument.bounded(words), argument.interval()
     for word, value, radius in zip(words.tolist(), found.value, found.radius, strict=True):
         true = argument.scale * word + argument.centre

@@ -1,4 +1,4 @@
-"""Formats: round trips, half a unit, ends, ties, signs and offsets; compiled = NumPy."""
+"""Interface: round trips, half a unit, ends, ties, signs and offsets; compiled = NumPy."""
 
 from __future__ import annotations
 
@@ -16,8 +16,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bddtorque.base.errors import BddTorqueError
-from bddtorque.words import Format, Formats, JointFormats, formats_from_plain, kernels
-from bddtorque.words.formats import LARGEST_TURNS, TURN
+from bddtorque.words import kernels
+from bddtorque.words.formats import MAX_TURNS, TURN, Format
+from bddtorque.words.interface import Interface, interface_from_plain, word_vector
 
 BITS = st.integers(2, 24)
 SIGNS = st.sampled_from([1, -1])
@@ -27,7 +28,8 @@ SIGNS = st.sampled_from([1, -1])
 def ranges(draw: st.DrawFn) -> Format:
     low = draw(st.floats(-1000, 1000))
     width = draw(st.floats(1e-3, 1000))
-    return Format("range", draw(BITS), low, low + width, draw(SIGNS), draw(st.floats(-100, 100)))
+    ends = low, low + width, draw(SIGNS), draw(st.floats(-100, 100))
+    return Format("range", draw(BITS), *ends, signed=draw(st.booleans()))
 
 
 @st.composite
@@ -44,7 +46,7 @@ def exactly(word: Format, value: int) -> mpmath.mpf:
 
 
 def compiled(word: Format, x: np.ndarray) -> tuple[np.ndarray, int]:
-    packed = kernels.pack(JointFormats("words", (word,)))
+    packed = kernels.pack(word_vector("words", ["word"], (word,)))
     words, outside = zip(*(kernels.quantise_value(float(value), packed, 0) for value in x), strict=True)
     return np.array(words), sum(outside)
 
@@ -52,7 +54,7 @@ def compiled(word: Format, x: np.ndarray) -> tuple[np.ndarray, int]:
 @given(FORMATS, st.data())
 def test_round_trip(word: Format, data: st.DataObject) -> None:
     words = np.array(data.draw(st.lists(st.integers(word.lowest, word.highest), min_size=1)))
-    words = np.concatenate([words, [word.lowest, word.lowest + 1, -1, 0, 1, word.highest]])
+    words = np.concatenate([words, word.held([word.lowest, word.lowest + 1, -1, 0, 1, word.highest])])
     values = word.dequantise(words)
     again, outside = word.quantise_counted(values)
     assert again.tolist() == words.tolist()
@@ -197,7 +199,7 @@ def test_not_finite_is_refused(kind: str, x: object, found: str) -> None:
 def test_angles_too_far_away_are_refused() -> None:
     word = Format("angle", 8)
     with pytest.raises(BddTorqueError, match=r"must be finite angles of at most 16,777,216 turns, got"):
-        word.quantise(1.01 * LARGEST_TURNS * TURN)
+        word.quantise(1.01 * MAX_TURNS * TURN)
 
 
 @pytest.mark.parametrize(
@@ -224,12 +226,13 @@ def test_nonsense_formats_are_refused(fields: dict[str, object], message: str) -
         Format(**{"kind": "range", "bits": 12, "low": -1.0, "high": 1.0, **fields})  # type: ignore[arg-type]
 
 
-def arm() -> Formats:
-    q = JointFormats("positions", (Format("angle", 8, -3.0, 3.0), Format("range", 10, 0.0, 0.5, -1, 0.25)))
-    qd = JointFormats("velocities", (Format("range", 8, -1.0, 1.0), Format("range", 9, -2.0, 2.0)))
-    qdd = JointFormats("accelerations", qd.joints)
-    tau = JointFormats("torques", (Format("range", 12, -200.0, 200.0), Format("range", 12, -100.0, 100.0)))
-    return Formats(("turn", "slide"), q, qd, qdd, tau)
+def arm() -> Interface:
+    joints = ("turn", "slide")
+    q = word_vector("q", joints, (Format("angle", 8, -3.0, 3.0), Format("range", 10, 0.0, 0.5, -1, 0.25)))
+    qd = word_vector("qd", joints, (Format("range", 8, -1.0, 1.0), Format("range", 9, -2.0, 2.0)))
+    qdd = word_vector("qdd", joints, qd.words)
+    tau = word_vector("tau", joints, (Format("range", 12, -200.0, 200.0), Format("range", 12, -100.0, 100.0)))
+    return Interface((q, qd, qdd), (tau,))
 
 
 def test_joint_formats() -> None:
@@ -254,7 +257,7 @@ def test_joint_formats() -> None:
 
 @pytest.mark.parametrize("x", [[1.0], [1.0, 2.0, 3.0], 1.0, np.zeros((2, 2, 2)), [[1.0, 2.0], [1.0]]])
 def test_bad_shapes_are_refused(x: object) -> None:
-    with pytest.raises(BddTorqueError, match=r"^positions must have shape \(2,\) or \(N, 2\), got "):
+    with pytest.raises(BddTorqueError, match=r"^q must have shape \(2,\) or \(N, 2\), got "):
         arm().q.quantise(x)  # type: ignore[arg-type]
 
 
@@ -269,22 +272,44 @@ def test_bad_types_are_refused() -> None:
 
 def test_plain_round_trip_through_json() -> None:
     formats = arm()
-    assert formats_from_plain(json.loads(json.dumps(formats.to_plain(), allow_nan=False))) == formats
+    assert interface_from_plain(json.loads(json.dumps(formats.to_plain(), allow_nan=False)), "words") == formats
 
 
 @pytest.mark.parametrize(
     ("path", "value", "message"),
     [
-        (["q", 0, "bits"], 99, r"^formats, q\[0\]: word: bits must be between 2 and 32"),
-        (["q", 0, "bits"], "8", "bits must be an integer, got '8'"),
-        (["q", 0, "kind"], [], r"^formats, q\[0\]: word: kind must be"),
-        (["tau", 1, "high"], None, r"^formats, tau\[1\]: word: the range must be finite"),
-        (["tau", 1, "name"], 3, r"^formats, tau\[1\], name must be text, got 3"),
-        (["q", 0], 5, r"^formats, q\[0\] must be a table with kind, .*, got 5"),
-        (["q", 0, "bit"], 5, r"unknown key 'bit'; did you mean 'bits'\?"),
-        (["qd"], [], "must be one per joint, 2, got 0"),
-        (["qd"], 4, "qd must be a list, got 4"),
-        (["joint_names"], [1, 2], "joint_names must be text, got 1"),
+        (["inputs", 0, "words", 0, "bits"], 99, r"^words, inputs\[0\], word 0: word: bits must be between 2 and 32"),
+        (["inputs", 0, "words", 0, "bits"], "8", "bits must be an integer, got '8'"),
+        (["inputs", 0, "words", 0, "kind"], [], r"^words, inputs\[0\], word 0: word: kind must be"),
+        (["outputs", 0, "words", 1, "high"], None, r"^words, outputs\[0\], word 1: word: the range must be finite"),
+        (["outputs", 0, "words", 1, "name"], 3, r"^words, outputs\[0\], word 1, name must be text, got 3"),
+        (["inputs", 0, "words", 0], 5, r"^words, inputs\[0\], word 0 must be a table with kind, .*, got 5"),
+        (["inputs", 0, "words", 0, "bit"], 5, r"unknown key 'bit'; did you mean 'bits'\?"),
+        (["inputs", 1, "words"], [], r"^words, inputs\[1\]: array qd of shape \(2,\) has 0 words$"),
+        (["inputs", 1, "words"], 4, r"^words, inputs\[1\], words must be a list, got 4"),
+        (["inputs", 1, "labels"], [1, 2], r"^words, inputs\[1\], labels must be text, got 1"),
+        (
+            ["inputs", 1, "labels"],
+            ["a", "a"],
+            r"^words, inputs\[1\]: array qd: 2 words must have a label each, all diff",
+        ),
+        (["inputs", 1, "labels"], ["a"], r"^words, inputs\[1\]: array qd: 2 words must have a label each"),
+        (["inputs", 1, "labels"], "ab", r"^words, inputs\[1\], labels must be a list"),
+        (["inputs", 1, "name"], "q", "^words: input array 'q' occurs twice"),
+        (["inputs", 1, "name"], "", r"^words, inputs\[1\], name must be printable text"),
+        (
+            ["inputs", 1, "shape"],
+            [2, 1, 1],
+            r"^words, inputs\[1\], shape must be that of a number, a vector or a matrix",
+        ),
+        (["inputs", 1, "shape"], [3], r"^words, inputs\[1\]: array qd of shape \(3,\) has 2 words$"),
+        (["inputs", 1, "shape"], [0], r"^words, inputs\[1\], shape must be .* got 0"),
+        (["inputs", 1, "shape"], [4096, 4096], r"^words, inputs\[1\], shape must be "),
+        (["inputs", 1, "shape"], 2, r"^words, inputs\[1\], shape must be a list, got 2"),
+        (["inputs"], [], "^words must have arrays that go in and arrays that come out"),
+        (["outputs"], [], "^words must have arrays that go in and arrays that come out"),
+        (["outputs"], {}, "^words, outputs must be a list"),
+        (["derived"], [], "^words: unknown key 'derived'"),
     ],
 )
 def test_altered_plain_is_refused(path: list[str | int], value: object, message: str) -> None:
@@ -294,14 +319,14 @@ def test_altered_plain_is_refused(path: list[str | int], value: object, message:
         target = target[step]  # type: ignore[index]
     target[path[-1]] = value  # type: ignore[index]
     with pytest.raises(BddTorqueError, match=message):
-        formats_from_plain(plain)
+        interface_from_plain(plain, "words")
 
 
 def test_plain_with_a_missing_key_is_refused() -> None:
     plain = arm().to_plain()
-    del plain["q"][1]["offset"]
-    with pytest.raises(BddTorqueError, match=r"^header, q\[1\]: key 'offset' is missing$"):
-        formats_from_plain(plain, "header")
+    del plain["inputs"][0]["words"][1]["offset"]
+    with pytest.raises(BddTorqueError, match=r"^header, inputs\[0\], word 1: key 'offset' is missing$"):
+        interface_from_plain(plain, "header")
 
 
 def test_words_need_numpy_and_numba_only() -> None:

@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bddtorque.base.errors import BddTorqueError
-from bddtorque.words import kernels, round_half_away
-from bddtorque.words.rounding import half_up_shift
+from bddtorque.words import kernels
+from bddtorque.words.rounding import half_up_shift, round_half_away
 
 INT64 = st.integers(-(2**63), 2**63 - 1)
 

@@ -8,17 +8,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bddtorque.words import Format, JointFormats
+from bddtorque.words.formats import Format
+from bddtorque.words.interface import word_vector
 
-WORDS = JointFormats(
-    "positions",
+WORDS = word_vector(
+    "q",
+    ("a", "b", "c", "d"),
     (
         Format("angle", 12, -2.0, 2.0, sign=-1, offset=0.3, unit="rad"),
         Format("range", 8, -1.0, 2.0, unit="m"),
         Format("range", 24, 5.0, 9.0, sign=-1, offset=-1.5),
         Format("angle", 5),
     ),
-    ("a", "b", "c", "d"),
 )
 QUANTISE, DEQUANTISE = WORDS.kernel(), WORDS.inverse_kernel()
 

@@ -98,7 +98,7 @@ class ArmDrawing {
     }
     sticks.forEach((points, first) => {
       for (let k = 0; k + 1 < points.length; k++) {
-        const slides = k % 2 === 1 && !joints[first + (k - 1) / 2].revolute;
+        const slides = k % 2 === 1 && !joints[first + (k - 1) / 2].turns;
         if (k % 2 === 1 && !slides) continue;
         const ends = points.slice(k, k + 2);
         solid.push(this.shape("polyline", ends, slides ? "rod" : "link"));
@@ -109,9 +109,9 @@ class ArmDrawing {
       const { rotation, origin } = joint.fixed;
       const [across, beside, along] = [0, 1, 2].map((k) => rotation.map((row) => row[k]));
       const ends = [-AXIS, AXIS].map((size) => add(origin, along.map((each) => (size / this.scale) * each)));
-      const rim = ring(origin, across, beside, JOINT / this.scale, joint.revolute ? 28 : 4);
+      const rim = ring(origin, across, beside, JOINT / this.scale, joint.turns ? 28 : 4);
       solid.push(this.shape("polyline", ends, "axis", ABOVE));
-      solid.push(this.shape("polygon", rim, joint.revolute ? "joint revolute" : "joint prismatic", ABOVE + 1));
+      solid.push(this.shape("polygon", rim, joint.turns ? "joint turning" : "joint sliding", ABOVE + 1));
       take(ends, 0.5);
       rim.forEach((corner) => take([corner, corner], 1));
     });
@@ -140,8 +140,8 @@ class ArmDrawing {
     joints.forEach(({ fixed, number }) => {
       const [x, y] = this.screen(fixed.origin);
       const near = groups.find((group) => Math.hypot(group.x - x, group.y - y) < APART);
-      if (near) near.names.push(number);
-      else groups.push({ x, y, names: [number] });
+      if (!near) groups.push({ x, y, names: [number] });
+      else if (!near.names.includes(number)) near.names.push(number);
     });
     return groups.map(({ x, y, names }) => {
       const text = names.join(", ");

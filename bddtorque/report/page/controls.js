@@ -1,55 +1,48 @@
-// What moves: sliders in words, the torques beside what is proved of them, and a map around the present state.
+// What moves: sliders in words, the outputs beside what is proved of them, and a map around the present state.
 
-const QUANTITIES = ["q", "qd", "qdd"];
 const MAP_POINTS = 48;
 const CURVE_POINTS = 480;
 const MAP_DELAY = 120;
 
-/** Reads and writes the sliders, one per quantity and joint. */
+/** Reads and writes the sliders, one per input word. */
 class Sliders {
   constructor(formats, start, onChange) {
-    this.formats = formats;
-    this.start = start;
-    this.rows = QUANTITIES.map((name) =>
-      formats[name].map((format, j) => {
-        const input = document.getElementById(`${name}${j + 1}`);
-        const output = document.getElementById(`${name}${j + 1}-value`);
-        input.addEventListener("input", () => {
-          this.describe(input, output, format);
-          onChange();
-        });
-        return { input, output, format };
-      }),
-    );
+    this.rows = formats.map((format, k) => {
+      const input = document.getElementById(`in${k + 1}`);
+      const output = document.getElementById(`in${k + 1}-value`);
+      input.addEventListener("input", () => {
+        this.describe(input, output, format);
+        onChange();
+      });
+      return { input, output, format };
+    });
     this.set(start);
   }
 
-  /** Return the words as they stand: q, qd, qdd, one per joint. */
+  /** Return the words as they stand. */
   words() {
-    return this.rows.map((row) =>
-      row.map(({ input, format }) => (format.wraps ? held(Number(input.value), format.bits, true) : Number(input.value))),
+    return this.rows.map(({ input, format }) =>
+      format.wraps ? held(Number(input.value), format.bits, true, true) : Number(input.value),
     );
   }
 
   /** Return words anywhere on the sliders, which end at the limits of their joints. */
   random() {
-    return this.rows.map((row) =>
-      row.map(({ input }) => Number(input.min) + Math.floor(Math.random() * (Number(input.max) - Number(input.min) + 1))),
+    return this.rows.map(
+      ({ input }) => Number(input.min) + Math.floor(Math.random() * (Number(input.max) - Number(input.min) + 1)),
     );
   }
 
   set(words) {
-    this.rows.forEach((row, kind) =>
-      row.forEach(({ input, output, format }, j) => {
-        const turn = format.wraps && words[kind][j] < Number(input.min) ? 2 ** format.bits : 0;
-        input.value = String(words[kind][j] + turn);
-        this.describe(input, output, format);
-      }),
-    );
+    this.rows.forEach(({ input, output, format }, k) => {
+      const turn = format.wraps && words[k] < Number(input.min) ? 2 ** format.bits : 0;
+      input.value = String(words[k] + turn);
+      this.describe(input, output, format);
+    });
   }
 
   describe(input, output, format) {
-    const word = held(Number(input.value), format.bits, format.wraps);
+    const word = held(Number(input.value), format.bits, format.wraps, format.signed);
     const value = valueOf(format, word);
     const degrees = format.wraps ? `${shown((value * 180) / Math.PI)}°` : withUnit(value, format.unit);
     output.textContent = degrees;
@@ -58,24 +51,24 @@ class Sliders {
   }
 }
 
-/** Return words at values at the joints, all quantities. */
-function valuesOf(formats, words) {
-  return QUANTITIES.map((name, kind) => words[kind].map((word, j) => valueOf(formats[name][j], word)));
+/** Return words with all velocities and accelerations at zero; `rest` has null for what is left as it is. */
+function atRest(rest, words) {
+  return rest.map((word, k) => word ?? words[k]);
 }
 
-/** Writes the torques of a state into their table. */
-class TorqueTable {
+/** Writes the outputs of a state into their table. */
+class OutputTable {
   constructor(data) {
-    this.formats = data.formats.tau;
+    this.formats = data.outputs;
     this.bounds = data.bounds;
-    const cell = (j, name) => document.getElementById(`tau${j + 1}-${name}`);
-    this.rows = this.formats.map((_, j) => ({
-      word: cell(j, "word"),
-      value: cell(j, "value"),
-      truth: cell(j, "true"),
-      difference: cell(j, "difference"),
-      mark: cell(j, "mark"),
-      note: cell(j, "note"),
+    const cell = (k, name) => document.getElementById(`out${k + 1}-${name}`);
+    this.rows = this.formats.map((_, k) => ({
+      word: cell(k, "word"),
+      value: cell(k, "value"),
+      truth: cell(k, "true"),
+      difference: cell(k, "difference"),
+      mark: cell(k, "mark"),
+      note: cell(k, "note"),
     }));
   }
 
@@ -106,14 +99,14 @@ class TorqueTable {
   }
 }
 
-/** Draws one torque, its margin, its gravity load or its error over two words, the others as the sliders have them. */
+/** Draws one output, its margin, what it is at rest, or its error over two words, the others as the sliders have them. */
 class LiveMap {
-  constructor(data, plan, sliders, rest, truth) {
-    Object.assign(this, { data, plan, sliders, rest, truth });
+  constructor(data, plan, sliders, truth) {
+    Object.assign(this, { data, plan, sliders, truth });
     const part = (name) => document.getElementById(name);
     [this.canvas, this.said, this.low, this.high] = ["live-map", "live-map-said", "map-low", "map-high"].map(part);
     this.choices = {};
-    for (const name of ["show", "torque", "across", "up", "words"]) {
+    for (const name of ["show", "output", "across", "up", "words"]) {
       this.choices[name] = part(`map-${name}`);
       this.choices[name].addEventListener("change", () => this.later(0));
     }
@@ -129,52 +122,54 @@ class LiveMap {
 
   begin(run) {
     if (run !== this.run) return;
-    const { formats } = this.data;
+    const { inputs } = this.data;
     const chosen = Object.fromEntries(Object.entries(this.choices).map(([name, menu]) => [name, menu.value]));
     if (!chosen.up) return this.curve(chosen);
-    const [across, up] = [chosen.across, chosen.up].map((axis) => axis.split(" ").map(Number));
-    const torque = Number(chosen.torque);
-    const words = this.sliders.words();
-    if (chosen.show === "gravity") [words[1], words[2]] = [[...this.rest[1]], [...this.rest[2]]];
-    const [columns, rows] = [across, up].map(([kind, j]) =>
-      mapWords(formats[QUANTITIES[kind]][j], chosen.words === "near" ? words[kind][j] : null),
+    const [across, up, output] = [chosen.across, chosen.up, chosen.output].map(Number);
+    const words = this.words(chosen.show);
+    const [columns, rows] = [across, up].map((place) =>
+      mapWords(inputs[place], chosen.words === "near" ? words[place] : null),
     );
     const values = [];
     const step = () => {
       if (run !== this.run) return;
       const until = performance.now() + 12;
       while (values.length < rows.length && performance.now() < until) {
-        words[up[0]][up[1]] = rows[values.length];
+        words[up] = rows[values.length];
         values.push(
           columns.map((word) => {
-            words[across[0]][across[1]] = word;
-            return this.value(chosen.show, words, torque);
+            words[across] = word;
+            return this.value(chosen.show, words, output);
           }),
         );
       }
       if (values.length < rows.length) setTimeout(step, 0);
-      else this.paint(values, chosen.show, torque);
+      else this.paint(values, chosen.show, output);
     };
     step();
   }
 
+  /** Return the words of the sliders, at rest where that is to be shown. */
+  words(show) {
+    const words = this.sliders.words();
+    return show === "rest" ? atRest(this.data.rest, words) : words;
+  }
+
   /** Draw a curve over one word: what is compiled, and for errors the bound on either side. */
   curve(chosen) {
-    const { formats, bounds } = this.data;
-    const words = this.sliders.words();
-    const [kind, j] = chosen.across.split(" ").map(Number);
-    const torque = Number(chosen.torque);
-    if (chosen.show === "gravity") [words[1], words[2]] = [[...this.rest[1]], [...this.rest[2]]];
-    const format = formats[QUANTITIES[kind]][j];
-    const across = mapWords(format, chosen.words === "near" ? words[kind][j] : null, CURVE_POINTS);
+    const { inputs, outputs, bounds } = this.data;
+    const words = this.words(chosen.show);
+    const [place, output] = [chosen.across, chosen.output].map(Number);
+    const format = inputs[place];
+    const across = mapWords(format, chosen.words === "near" ? words[place] : null, CURVE_POINTS);
     const values = across.map((word) => {
-      words[kind][j] = word;
-      return this.value(chosen.show, words, torque);
+      words[place] = word;
+      return this.value(chosen.show, words, output);
     });
-    const bound = chosen.show === "error" ? bounds[torque] : null;
+    const bound = chosen.show === "error" ? bounds[output] : null;
     const ends = bound === null ? [Math.min(...values), Math.max(...values)] : [-bound, bound];
     drawCurve(this.canvas, values, ends, chosen.show === "error");
-    const { unit } = formats.tau[torque];
+    const { unit } = outputs[output];
     const of = { error: "units of the last bit", margin: "of the range" }[chosen.show] ?? unit;
     const [first, last] = [across[0], across[across.length - 1]].map((word) => valueOf(format, word));
     [this.low.textContent, this.high.textContent] = [first, last].map((value) => withUnit(value, format.unit));
@@ -186,22 +181,21 @@ class LiveMap {
           `the proved bound, ${bound.toFixed(3)}.`;
   }
 
-  /** Return what a map shows of a state: N·m or N, the share of the range that is left, or units of the last bit. */
-  value(show, words, torque) {
-    const format = this.data.formats.tau[torque];
-    const word = this.plan.torqueWords(...words)[torque];
-    if (show === "margin") return 1 - Math.abs(word) / 2 ** (format.bits - 1);
+  /** Return what a map shows of a state: its value, the share of the range that is left, or units of the last bit. */
+  value(show, words, output) {
+    const format = this.data.outputs[output];
+    const word = this.plan.outputWords(words)[output];
+    if (show === "margin") return 1 - Math.abs(word) / (highestWord(format) + 1);
     if (show !== "error") return valueOf(format, word);
-    const truth = this.truth(...valuesOf(this.data.formats, words))[torque];
-    return word - clampedUnits(format, unitsOf(format, truth));
+    return word - clampedUnits(format, unitsOf(format, this.truth(words)[output]));
   }
 
-  /** Colour the canvas: errors up to the bound, margins from none to all of the range, torques up to the largest. */
-  paint(values, show, torque) {
+  /** Colour the canvas: errors up to the bound, margins from none to all of the range, values up to the largest. */
+  paint(values, show, output) {
     const flat = values.flat();
     const largest = flat.reduce((most, value) => Math.max(most, Math.abs(value)), 0);
-    const { unit } = this.data.formats.tau[torque];
-    const bound = this.data.bounds[torque];
+    const { unit } = this.data.outputs[output];
+    const bound = this.data.bounds[output];
     const [share, low, high, said] = {
       error: [
         (value) => value / bound || 0,
@@ -213,7 +207,7 @@ class LiveMap {
         (value) => 1 - 2 * value,
         "all free",
         "none",
-        `Least margin here: ${(100 * Math.min(...flat)).toFixed(1)} % of the torque range.`,
+        `Least margin here: ${(100 * Math.min(...flat)).toFixed(1)} % of the range.`,
       ],
     }[show] ?? [
       (value) => value / largest || 0,

@@ -1,4 +1,4 @@
-// The plan, run in the page over the compiled tables: words in, torque words out, bit for bit as every evaluator gives
+// The plan, run in the page over the compiled tables: input words in, output words out, bit for bit as every evaluator gives
 // them. Ordinary numbers are exact up to 2^53; steps that may get beyond are marked wide and counted in BigInt.
 
 const EXACT = 2 ** 53;
@@ -64,9 +64,9 @@ function wrapped(word, bits) {
 }
 
 /** Return a whole number as an input holds it: an angle goes round, anything else stops at the ends. */
-function held(word, bits, wraps) {
-  const half = 2 ** (bits - 1);
-  return wraps ? wrapped(word, bits) : Math.min(Math.max(word, -half), half - 1);
+function held(word, bits, wraps, signed) {
+  const lowest = signed ? -(2 ** (bits - 1)) : 0;
+  return wraps ? wrapped(word, bits) : Math.min(Math.max(word, lowest), lowest + 2 ** bits - 1);
 }
 
 /** Return the low bits of a word, as a part of a table's index. */
@@ -101,7 +101,7 @@ function multiplying(wide, method, left, right, shift, table, widths, limbBits) 
     if (wide) return (words) => roundedWide(BigInt(words[left]) * BigInt(words[right]), shift);
     return (words) => rounded(words[left] * words[right], shift);
   }
-  if (method === "block") {
+  if (method === "blocks") {
     return (words) => table[lowBits(words[left], widths[0]) * 2 ** widths[1] + lowBits(words[right], widths[1])];
   }
   if (method === "squares") {
@@ -142,8 +142,8 @@ function stepOf(wire, tables, inputs) {
   const [kind, ...rest] = wire;
   switch (kind) {
     case "input": {
-      const [quantity, joint, bits, wraps] = rest;
-      return () => held(inputs[quantity][joint], bits, wraps);
+      const [place, bits, wraps, signed] = rest;
+      return () => held(inputs.words[place], bits, wraps, signed);
     }
     case "angle": {
       const [wide, bits, constant, parts] = rest;
@@ -176,7 +176,7 @@ function stepOf(wire, tables, inputs) {
 class Plan {
   constructor(data, tables) {
     this.words = new Array(data.wires.length).fill(0);
-    this.inputs = [[], [], []];
+    this.inputs = { words: [] };
     if (data.precision) {
       this.steps = data.wires.map((wire) => floatStepOf(wire, data, tables, this.inputs));
       this.outputs = data.outputs.map(([wire, low, high]) => (values) => toEven(Math.min(Math.max(values[wire], low), high)));
@@ -192,12 +192,10 @@ class Plan {
     });
   }
 
-  /** Return the torque words of input words; any whole numbers are taken, as an evaluator takes them. */
-  torqueWords(q, qd, qdd) {
+  /** Return the output words of input words; any whole numbers are taken, as an evaluator takes them. */
+  outputWords(inputs) {
     const { words, steps } = this;
-    this.inputs[0] = q;
-    this.inputs[1] = qd;
-    this.inputs[2] = qdd;
+    this.inputs.words = inputs;
     for (let k = 0; k < steps.length; k++) words[k] = steps[k](words);
     return this.outputs.map((output) => output(words) + 0);
   }

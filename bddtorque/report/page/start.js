@@ -1,4 +1,4 @@
-// Begins when the page is read: makes the tables whole, checks them, and brings the arm to life.
+// Begins when the page is read: makes the tables whole, checks them, and brings the page to life.
 
 /** Unpack all tables; returns how many have the key that the digest covers, or null where keys cannot be taken. */
 async function readTables(tables) {
@@ -17,7 +17,7 @@ async function readTables(tables) {
 /** Compare the page's words with those of the evaluator on the states that came along; returns how many are equal. */
 function compared(plan, checks) {
   return checks.states.filter((state, k) => {
-    const words = plan.torqueWords(...state);
+    const words = plan.outputWords(state);
     return words.every((word, j) => word === checks.words[k][j]);
   }).length;
 }
@@ -30,21 +30,22 @@ async function begin() {
   const data = JSON.parse(document.getElementById("data").textContent);
   document.documentElement.classList.add("script");
   const arm = data.robot && new ArmDrawing(document.getElementById("arm"), data.robot, data.view);
-  const truth = data.robot ? (...values) => trueTorques(data.robot, ...values) : truthOf(data.truth);
-  const torques = new TorqueTable(data);
+  const truth = truthOf(data.truth, data.inputs);
+  const outputs = new OutputTable(data);
   let plan = null;
   let map = null;
   const show = () => {
     const words = sliders.words();
-    const values = valuesOf(data.formats, words);
-    if (arm) arm.show(values[0]);
-    torques.show(plan && plan.torqueWords(...words), truth && truth(...values));
+    if (arm) arm.show(data.robot.positions.map((place) => valueOf(data.inputs[place], words[place])));
+    outputs.show(plan && plan.outputWords(words), truth && truth(words));
     if (map) map.later();
   };
-  const sliders = new Sliders(data.formats, data.start, show);
-  const still = (word) => Math.round(clampedUnits(word, unitsOf(word, 0))); // the word nearest to no motion
-  const rest = [data.start[0], data.formats.qd.map(still), data.formats.qdd.map(still)];
-  const buttons = { "set-start": () => data.start, "set-rest": () => rest, "set-random": () => sliders.random() };
+  const sliders = new Sliders(data.inputs, data.start, show);
+  const buttons = {
+    "set-start": () => data.start,
+    "set-rest": () => atRest(data.rest, data.start),
+    "set-random": () => sliders.random(),
+  };
   for (const [name, words] of Object.entries(buttons)) {
     document.getElementById(name)?.addEventListener("click", () => {
       sliders.set(words());
@@ -59,7 +60,7 @@ async function begin() {
     part.addEventListener("keydown", (event) => event.key === "Enter" && zoom());
   }
   addEventListener("beforeprint", () => document.querySelectorAll("details").forEach((each) => (each.open = true)));
-  const page = { data, arm, sliders, plan, show, truth, valuesOf, trueTorques, placedJoints, Plan, fusedSingle, fusedDouble };
+  const page = { data, arm, sliders, plan, show, truth, placedJoints, Plan, fusedSingle, fusedDouble };
   globalThis.bddtorque = page;
   if (data.plan) {
     const checked = await readTables(data.tables);
@@ -75,7 +76,7 @@ async function begin() {
           : `${checked} of ${data.tables.length} tables in this page have the SHA-256 that the digest covers.`;
     if (equal !== all) throw new Error(`only ${equal} of ${all} states have the words of the evaluator`);
     say("live-said", `${keys} On all ${all} test states the page computes the evaluator's words.`);
-    map = new LiveMap(data, plan, sliders, rest, truth);
+    map = new LiveMap(data, plan, sliders, truth);
     page.plan = plan;
     page.map = map;
     show();
@@ -84,7 +85,7 @@ async function begin() {
 }
 
 begin().catch((problem) => {
-  say("live-said", `Live torques are off: ${problem.message}`);
+  say("live-said", `Live values are off: ${problem.message}`);
   document.documentElement.classList.add("failed");
   console.error(problem);
 });

@@ -2,7 +2,7 @@
 
 /** Return the value at the joint of a word. */
 function valueOf(format, word) {
-  return format.sign * (format.centre + held(word, format.bits, format.wraps) * format.lsb) + format.offset;
+  return format.sign * (format.centre + held(word, format.bits, format.wraps, format.signed) * format.lsb) + format.offset;
 }
 
 /** Return a value at the joint in units of the word's last bit, neither rounded nor clamped. */
@@ -11,11 +11,11 @@ function unitsOf(format, value) {
 }
 
 function lowestWord(format) {
-  return -(2 ** (format.bits - 1));
+  return format.signed ? -(2 ** (format.bits - 1)) : 0;
 }
 
 function highestWord(format) {
-  return 2 ** (format.bits - 1) - 1;
+  return lowestWord(format) + 2 ** format.bits - 1;
 }
 
 function clampedUnits(format, units) {

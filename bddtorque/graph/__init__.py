@@ -1,1 +1,0 @@
-"""Expression graphs: tracer, source generation, interval ranges."""

@@ -1,0 +1,323 @@
+"""Distance of a plan without its roundings from the true outputs, for every position and every motion.
+
+Both are polynomials in the motions whose coefficients are trigonometric polynomials in the positions. So is their
+difference, which is therefore known everywhere once it is known on a grid (`fields`).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from operator import mul
+from typing import Any
+
+from .cascade import Angles, angles_of, unrounded
+from .circuits import Circuit, run
+from .fields import DegreeAlgebra, Degrees, Field, Grid, Shape, highest, joined
+from .findings import RefusedError, require
+from .formats import box_of
+from .graph import Angle
+from .harmonics import WaveAlgebra, Waves
+from .ieee import up
+from .nearby import SURE, compare_nearby
+from .peaks import common, enclosed, enclosed_by_boxes, noise, within
+from .plan import Block, Plan
+from .ranges import Box, Span
+from .subjects import Subject
+
+FAR, TRUE, SUM = "difference", "truth", "sum"
+Key = tuple[str, int]
+"""Distance of an output from its true value, that value, or a sum of the plan; and the number of the output or sum."""
+Spans = Mapping[Key, Span]
+LARGE = 60_000_000
+"""Grid points times monomials: beyond so many, circuits of floats are compared first (`nearby`), which is faster."""
+MAX_NUMBERS = 150_000_000
+"""Grid points times monomials that are worked through: eight turning joints in one torque take 120 million."""
+NOISY = 4
+"""Times the rounding of floats on a grid that a difference may be nothing else."""
+AT_ONCE = 1_000_000
+"""Beyond so many, the grid is worked through in slices, so that memory stays small."""
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Ranges of all that was asked for, in units, and how they were shown.
+
+    `noise` is how far each output would be off at least, as far as floats can tell.
+    """
+
+    ranges: dict[Key, Span]
+    noise: dict[int, float]
+    how: tuple[str, ...]
+
+    def __or__(self, other: Comparison) -> Comparison:
+        how = tuple(dict.fromkeys(self.how + other.how))
+        return Comparison(self.ranges | other.ranges, self.noise | other.noise, how)
+
+    def difference(self, output: int) -> float:
+        """Return how far an output can be from the truth, in units."""
+        return max(map(abs, self.ranges[FAR, output]))
+
+
+def compare(plan: Plan, subject: Subject, wanted: Spans) -> Comparison:
+    """Compare a plan with what it stands for: the differences of all outputs, true outputs and sums.
+
+    Ranges are looked at more closely where they leave what is wanted. Ends of a true range that are known are not
+    asked for.
+    """
+    pair, known = _Pair(plan, subject), {j: _known_units(subject, j) for kind, j in wanted if kind == TRUE}
+    asked = dict(wanted)
+    for j, (least, most) in known.items():
+        low, high = wanted[TRUE, j]
+        asked[TRUE, j] = -math.inf if least >= low else low, math.inf if most <= high else high
+    found = _compare_in_waves(pair, asked) if subject.record.in_rationals else _compare_on_grids(pair, asked)
+    found.ranges.update({(TRUE, j): common(span, found.ranges[TRUE, j]) for j, span in known.items()})
+    return found
+
+
+def _known_units(subject: Subject, place: int) -> Span:
+    """Return what is known of an output apart from the plan, in units of its word."""
+    word = subject.words.results[place]
+    low, high = sorted(word.sign * end for end in subject.record.known_span(subject, place))
+    zero, unit = word.sign * word.middle, Fraction(word.lsb)
+    return (
+        -up((zero - Fraction(low)) / unit) if math.isfinite(low) else low,
+        up((Fraction(high) - zero) / unit) if math.isfinite(high) else high,
+    )
+
+
+def _compare_on_grids(pair: _Pair, wanted: Spans) -> Comparison:
+    """Compare part by part, and again in rationals where the floats of a grid are too coarse."""
+    found = Comparison({}, {}, ())
+    for positions, shapes in _parts(pair.shapes(wanted)):
+        found |= _compare_part(pair, sorted(positions) or [0], shapes, wanted)
+    if not any(block.law is not None for block in pair.plan.blocks):
+        for j in range(len(pair.plan.outputs)):
+            if wanted[FAR, j][1] < found.difference(j) <= NOISY * found.noise[j]:
+                with suppress(RefusedError):  # too many waves
+                    found |= _compare_in_waves(pair, {(FAR, j): wanted[FAR, j]})
+    return found
+
+
+def _parts(shapes: dict[Key, Shape]) -> list[tuple[set[int], dict[Key, Shape]]]:
+    """Return the shapes in parts that share no position, and the positions of each: the legs of a robot, for one."""
+    parts: list[tuple[set[int], dict[Key, Shape]]] = []
+    for key, shape in shapes.items():
+        positions, own = {k for degrees in shape.values() for k, degree in enumerate(degrees) if degree}, {key: shape}
+        apart = []
+        for others, part in parts:
+            if positions.isdisjoint(others):
+                apart.append((others, part))
+            else:
+                positions, own = positions | others, part | own
+        parts = [*apart, (positions, own)]
+    return parts
+
+
+def _compare_part(pair: _Pair, positions: list[int], shapes: dict[Key, Shape], wanted: Spans) -> Comparison:
+    """Compare some outputs, on a grid of the positions that they depend on."""
+    shapes = {
+        key: {monomial: tuple(degrees[k] for k in positions) for monomial, degrees in shape.items()}
+        for key, shape in shapes.items()
+    }
+    axes, every = range(len(positions)), [degrees for shape in shapes.values() for degrees in shape.values()]
+    points = [2 * max(degrees[axis] for degrees in every) + 1 for axis in axes]
+    sizes = [math.prod(n for n, degree in zip(points, degrees, strict=True) if degree) for degrees in every]
+    size = sum(sizes)
+    if size > LARGE and pair.plan.precision:
+        try:
+            near = _compare_nearby(pair, shapes)
+            truths = [key for key in shapes if key[0] == TRUE]
+            if size > MAX_NUMBERS or all(within(near.ranges[key], wanted[key]) for key in truths):
+                return near
+        except RefusedError:  # it may leave terms out, which a grid can show
+            if size > MAX_NUMBERS:
+                raise
+    require(
+        size <= MAX_NUMBERS,
+        f"not proved, nor shown to be wrong: a plan in words is compared with the dynamics on a grid, which needs "
+        f"{size:,} numbers here, more than {MAX_NUMBERS:,}; target 'float' needs none",
+        "dynamics",
+    )
+    # the axis that most depends on
+    axis = max(axes, key=lambda axis: sum(n for n, degrees in zip(sizes, every, strict=True) if degrees[axis]))
+    slices = range(points[axis]) if size > AT_ONCE else (None,)
+    grids = (Grid(points, positions, None if k is None else (axis, k)) for k in slices)
+    found = [pair.values(grid, shapes) for grid in grids]
+    whole = found[0]
+    if len(found) > 1:
+        whole = {key: joined([part.pop(key) for part in found], axis, shapes[key]) for key in [*whole]}
+    box = pair.box(positions)
+    rounding = {j: noise(field, box) for (kind, j), field in whole.items() if kind == FAR}
+    ranges = {key: _range(pair.subject, key, whole.pop(key), box, wanted[key]) for key in [*whole]}
+    monomials = {monomial for shape in shapes.values() for monomial in shape}
+    how = f"{max(sizes):,} positions of a grid, {len(monomials)} products of motions"
+    return Comparison(ranges, rounding, (how,))
+
+
+def _range(subject: Subject, key: Key, field: Field, box: Box, wanted: Span) -> Span:
+    """Return a range of a field; that of a true torque may have been proved by boxes."""
+    found = -math.inf, math.inf
+    if key[0] == TRUE and subject.record.by_boxes and not subject.run_time:
+        found = enclosed_by_boxes(field, box, wanted)
+    return found if within(found, wanted) else common(found, enclosed(field, box, wanted))
+
+
+def _compare_in_waves(pair: _Pair, wanted: Spans) -> Comparison:
+    """Compare wave by wave in rationals what is no more than a product of poses, or too close for floats."""
+    circuit, algebra, subject = Circuit(), WaveAlgebra(), pair.subject
+    circuit, terms = circuit.cone(pair.values(circuit, wanted))
+    first, words = len(subject.positions), dict(enumerate((*subject.positions, *subject.motions.values())))
+    leaves: dict[int, Waves] = {}
+    for place, node in enumerate(circuit.nodes):
+        if node.kind == "constant":
+            leaves[place] = algebra.number(circuit.constants[node.left])
+        elif node.kind == "motion":  # a word, over the ends of its range
+            number = first + node.variable if node.variable >= 0 else -1 - node.variable
+            leaves[place] = algebra.motion(number, Fraction(words[number].size))
+        elif node.kind == "wave":
+            rest = circuit.constants[node.left] if node.left >= 0 else Fraction(0)
+            leaves[place] = algebra.wave(node.angle.plus(Angle(rest=rest)), node.cosine)
+    nodes = run(circuit, leaves, mul)
+    ranges = dict.fromkeys(wanted, (0.0, 0.0))
+    for key, term in terms.items():
+        if term.place >= 0:
+            ranges[key] = nodes[term.place].scaled(Fraction(term.sign)).enclosed(words, wanted[key])
+    how = f"{max((len(node.terms) for node in nodes), default=0):,} waves in rationals"
+    return Comparison(ranges, {j: 0.0 for kind, j in wanted if kind == FAR}, (how,))
+
+
+def _compare_nearby(pair: _Pair, keys: Collection[Key]) -> Comparison:
+    """Compare circuits where a grid would be too large (`nearby`); plans that leave terms out have none that agrees."""
+    circuit = Circuit()
+    circuit, terms = circuit.cone(pair.values(circuit, keys))
+    outputs = [j for kind, j in terms if kind == FAR]
+    found = compare_nearby(circuit, [terms[FAR, j].place for j in outputs])
+    differences = dict(zip(outputs, found.differences, strict=True))
+    ranges = {(FAR, j): (-difference, difference) for j, difference in differences.items()}
+    ranges |= {key: found.range(term) for key, term in terms.items() if key[0] == TRUE}
+    how = (
+        f"{len(circuit.nodes):,} operations, by constants nearby that agree at {found.points} random points: a false "
+        f"one would pass with a probability of at most 2^-{SURE}"
+    )
+    return Comparison(ranges, differences, (how,))
+
+
+@dataclass(frozen=True)
+class _Pair:
+    """A plan without its roundings beside what it stands for, in any kind of number."""
+
+    plan: Plan
+    subject: Subject
+
+    @cached_property
+    def angles(self) -> Angles:
+        """The angle of every wire that holds one; those that stand for numbers are none."""
+        plan, subject = self.plan, self.subject
+        angles = angles_of(plan, subject.axes, subject.fractions)
+        first = len(subject.positions)
+        desired = {place for place, angle in angles.items() if any(axis >= first for axis, _ in angle.multipliers)}
+        for place, wire in enumerate(plan.wires):
+            if wire.kind == "angle_sum" and wire.name in subject.numbers:
+                expected = subject.numbers[wire.name]
+                named = " and ".join(name for name, _ in expected)
+                parts = [(plan.word(part), factor, shift) for part, factor, shift in wire.parts]
+                summands = [(word.name, word.kind, factor, shift) for word, factor, shift in parts]
+                require(
+                    summands == [(name, "input", factor, 0) for name, factor in expected]
+                    and (wire.constant, wire.bits) == (0, subject.words.named[expected[-1][0]].bits),
+                    f"plan, wire {place}: expected {'the difference of ' if len(expected) > 1 else ''}{named}",
+                )
+                del angles[place]
+                continue
+            astray = {*wire.reads} & desired & angles.keys()
+            require(not astray, f"plan, wire {place}: expected a desired position in its difference alone")
+        return angles
+
+    def shapes(self, wanted: Spans) -> dict[Key, Shape]:
+        """Return the monomials that there can be in what is wanted, and their degrees."""
+        algebra, subject = DegreeAlgebra(len(self.subject.positions)), self.subject
+        shapes: dict[Key, Shape] = {}
+
+        def look(place: int, value: Degrees) -> None:
+            if (SUM, place) in wanted:
+                shapes[SUM, place] = value.shape
+
+        inputs = subject.inputs(algebra)
+        outputs = list(unrounded(self.plan, inputs, self.angles, algebra, self._law(algebra), look))
+        most = subject.record.degrees(subject)
+        for j, (own, true) in enumerate(zip(outputs, subject.truth(algebra), strict=True)):
+            truth = true.shape
+            if most is not None:
+                truth = {monomial: tuple(map(min, degrees, most)) for monomial, degrees in truth.items()}
+            shapes[FAR, j] = highest(highest(truth, own.shape), {(): (0,) * algebra.axes})
+        return shapes | {key: shapes[FAR, key[1]] for key in wanted if key[0] == TRUE}
+
+    def values(self, algebra: Grid | Circuit, keys: Collection[Key]) -> dict[Key, Any]:
+        """Return what some keys name, on a grid or as terms of a circuit."""
+        truth, law = self.subject.truth(algebra), self._law(algebra)
+        values: dict[Key, Any] = {}
+
+        def look(place: int, value: Any) -> None:
+            if (SUM, place) in keys:
+                values[SUM, place] = value
+
+        outputs = unrounded(self.plan, self.subject.inputs(algebra), self.angles, algebra, law, look)
+        for j, (cascade, word) in enumerate(zip(outputs, self.subject.words.results, strict=True)):
+            true = word.in_units(truth[j], algebra)
+            place = self._friction_wire(j)
+            if place is not None:
+                block = self.plan.blocks[self.plan.wires[place].block]
+                true = true + law(place, block).scaled(word.sign * block.lsb / Fraction(word.lsb))
+            if (FAR, j) in keys:
+                values[FAR, j] = cascade - true
+            if (TRUE, j) in keys:
+                values[TRUE, j] = true
+            truth[j] = None
+        return values
+
+    def box(self, positions: Sequence[int]) -> Box:
+        """Return the ranges of all motions, those of laws with room, and of sliding positions on a grid as motions."""
+        count, words = len(self.subject.motions), self.subject.positions
+        motions, first = box_of(dict(enumerate(self.subject.motions.values()))), count + len(self.plan.wires)
+        sliders = {axis: first + position for axis, position in enumerate(positions) if not words[position].angle}
+        unit = dict.fromkeys((*range(count, first), *sliders.values()), (-1.0, 1.0))
+        return Box({**motions.ends, **unit}, motions.zeros, sliders)
+
+    def _friction_wire(self, joint: int) -> int | None:
+        """Return the wire that looks up the friction of a joint, if it has any."""
+        law = self.subject.robot.joints[joint].friction if self.subject.record.friction else None
+        if law is None:
+            return None
+        for place, wire in enumerate(self.plan.wires):
+            if wire.kind == "lookup" and self.plan.blocks[wire.block].law == law:
+                word = self.plan.word(wire.wires[0])
+                if word.kind == "input" and word.name == f"qd{joint + 1}":
+                    return place
+        raise RefusedError(f"plan: expected a table of the friction of joint {joint + 1}")
+
+    def _law(self, algebra: Any) -> Any:
+        """Return what stands for the table of a law: a motion of its own, which only the same law can cancel."""
+        velocities = {f"qd{j}": velocity for j, velocity in enumerate(self.subject.arrays.get("qd", ()), 1)}
+
+        def law(place: int, block: Block) -> Any:
+            friction = block.kind == "law" and block.centre == 0 and block.sign == 1
+            require(friction, f"plan, wire {place}: expected a friction")
+            word = self.plan.word(self.plan.wires[place].wires[0])
+            known = velocities.get(word.name) if word.kind == "input" else None
+            (argument,) = block.arguments
+            require(
+                known is not None
+                and not argument.angle
+                and argument.signed
+                and (argument.bits, argument.scale, argument.centre) == (known.bits, known.scale, known.middle),
+                f"plan, wire {place}: expected friction of a velocity as its format has it",
+            )
+            most = max(abs(block.low), abs(block.high)) + 1
+            return algebra.motion(len(self.subject.motions) + place, Fraction(most))
+
+        return law

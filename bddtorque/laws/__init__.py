@@ -1,1 +1,0 @@
-"""Functions of one to four words given as data: friction laws, interpolants, samples."""

@@ -1,1 +1,0 @@
-"""What the machines are compared with: look-up over positions, one processor per joint, serial costs."""

@@ -1,1 +1,0 @@
-"""From a graph to a plan: one file per strategy and target."""
