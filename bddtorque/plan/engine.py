@@ -128,8 +128,8 @@ class Engine(ABC):
         self._variables, self._signed = table.input_bits, table.signed
         names = [_Name(f"x{variable}") for variable in order]
         self._bdd.declare(*names)
+        nodes = _Nodes(self._bdd, names, max_nodes)
         try:
-            nodes = _Nodes(self._bdd, names, max_nodes)
             self._roots = nodes.roots(table, order)
             self.level_widths = tuple(nodes.widths)
         except MemoryLimit:
@@ -141,6 +141,8 @@ class Engine(ABC):
                 f"diagram: engine '{self.name}' needs more than the {self._memory_limit} bytes of the memory limit for "
                 f"a table of {table.input_bits} input bits; use smaller blocks or raise the limit"
             ) from error
+        finally:
+            nodes.release()
 
     def sift(self) -> None:
         """Move each variable once to its best level; raises `EngineLimit`."""
@@ -255,13 +257,21 @@ class _Nodes:
                 "blocks or raise the limit"
             )
         # `find_or_add` would crash CUDD on a complemented high edge
-        ite, function, variable = self._ite, self._function, self._variables[level]
+        ite, function, variables = self._ite, self._function, self._variables
         for below, above in zip(lows[differ].tolist(), highs[differ].tolist(), strict=True):
-            self._functions.append(ite(variable, function(above), self._functions[below >> 1]))
+            self._functions.append(ite(variables[level], function(above), self._functions[below >> 1]))
         edges = lows.copy()
         edges[differ] = 2 * np.arange(first, len(self._functions))
         joined: IntegerArray = edges[places.reshape(low.shape)] ^ sign
         return joined
+
+    def release(self) -> None:
+        """Let go of every function now, whoever still looks at a frame of ours, as profilers do.
+
+        Sifting counts nodes that anything refers to: an order must not depend on when Python ends an object.
+        """
+        self._functions.clear()
+        self._variables.clear()
 
     def _function(self, edge: int) -> Any:
         return ~self._functions[edge >> 1] if edge & 1 else self._functions[edge >> 1]
