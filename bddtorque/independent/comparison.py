@@ -228,7 +228,7 @@ class _Pair:
 
     @cached_property
     def terms(self) -> dict[Key, Term]:
-        """What is wanted, and the outputs of the plan."""
+        """Terms of all that is wanted, and of the outputs of the plan."""
         subject, circuit = self.subject, self.circuit
         truth, terms = subject.truth(circuit), dict[Key, Term]()
 
