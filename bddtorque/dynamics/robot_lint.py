@@ -19,8 +19,7 @@ from bddtorque.base.errors import BddTorqueError
 from bddtorque.dynamics.batch import Floats, inverse_dynamics
 from bddtorque.dynamics.coupling import refuse_ambiguous_turns, refuse_uncompilable
 from bddtorque.robots.library import RobotLike, load_robot, stated_tree
-from bddtorque.robots.limits import ACCELERATION_PER_VELOCITY
-from bddtorque.robots.parts import Link
+from bddtorque.robots.parts import ACCELERATION_PER_VELOCITY, Link
 from bddtorque.robots.robot import Robot
 from bddtorque.robots.tree_robot import TreeOptions
 from bddtorque.robots.urdf_tree import UNLIMITED, Tree, UrdfJoint
