@@ -25,6 +25,7 @@ from .peaks import common, enclosed, enclosed_by_boxes, noise, within
 from .plan import Block, Plan
 from .ranges import Box, Span
 from .subjects import Subject
+from .tables import Facts
 
 FAR, TRUE, SUM, PLAN = "difference", "truth", "sum", "plan"
 Key = tuple[str, int]
@@ -60,13 +61,16 @@ class Comparison:
         return max(map(abs, self.ranges[FAR, output]))
 
 
-def compare(plan: Plan, subject: Subject, wanted: Spans) -> Comparison:
+def compare(plan: Plan, subject: Subject, facts: Sequence[Facts], wanted: Spans) -> Comparison:
     """Compare a plan with what it stands for: the differences of all outputs, true outputs and sums.
 
     Both are written down once, as terms of a circuit. Ranges are looked at more closely where they leave what is
     wanted. Ends of a true range that are known are not asked for.
     """
-    pair, known = _Pair(plan, subject, wanted), {j: _known_units(subject, j) for kind, j in wanted if kind == TRUE}
+    pair, known = (
+        _Pair(plan, subject, facts, wanted),
+        {j: _known_units(subject, j) for kind, j in wanted if kind == TRUE},
+    )
     asked = dict(wanted)
     for j, (least, most) in known.items():
         low, high = wanted[TRUE, j]
@@ -195,6 +199,7 @@ class _Pair:
 
     plan: Plan
     subject: Subject
+    facts: Sequence[Facts]
     wanted: Spans
 
     @cached_property
@@ -260,12 +265,18 @@ class _Pair:
         return {key: found[FAR, key[1]] if key[0] == TRUE else found[key] for key in self.wanted}
 
     def box(self, positions: Sequence[int]) -> Box:
-        """Return the ranges of all motions, those of laws with room, and of sliding positions on a grid as motions."""
+        """Return the ranges of all motions, those of laws, and of sliding positions on a grid as motions."""
         count, words = len(self.subject.motions), self.subject.positions
         motions, first = box_of(dict(enumerate(self.subject.motions.values()))), count + len(self.plan.wires)
         sliders = {axis: first + position for axis, position in enumerate(positions) if not words[position].angle}
-        unit = dict.fromkeys((*range(count, first), *sliders.values()), (-1.0, 1.0))
-        return Box({**motions.ends, **unit}, motions.zeros, sliders)
+        laws = {count + k: self._law_ends(k) for k, wire in enumerate(self.plan.wires) if wire.kind == "lookup"}
+        return Box({**motions.ends, **laws, **dict.fromkeys(sliders.values(), (-1.0, 1.0))}, motions.zeros, sliders)
+
+    def _law_ends(self, place: int) -> Span:
+        """Return what a look-up is within, over `_law_size` of its block."""
+        block = self.plan.wires[place].block
+        size, (low, high) = _law_size(self.plan.blocks[block]), self.facts[block].reach
+        return math.nextafter(low / size, -math.inf), math.nextafter(high / size, math.inf)
 
     def _friction_wire(self, joint: int) -> int | None:
         """Return the wire that looks up the friction of a joint, if it has any."""
@@ -294,5 +305,9 @@ class _Pair:
             and (argument.bits, argument.scale, argument.centre) == (known.bits, known.scale, known.middle),
             f"plan, wire {place}: expected friction of a velocity as its format has it",
         )
-        most = max(abs(block.low), abs(block.high)) + 1
-        return self.circuit.motion(len(self.subject.motions) + place, Fraction(most))
+        return self.circuit.motion(len(self.subject.motions) + place, Fraction(_law_size(block)))
+
+
+def _law_size(block: Block) -> int:
+    """Return what the values of a law cannot exceed, in units."""
+    return max(abs(block.low), abs(block.high)) + 1

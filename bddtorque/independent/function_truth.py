@@ -34,7 +34,7 @@ class FunctionTruth:
     """A function of words: one number comes out, and the truth stands in the file, unless its words were given."""
 
     step = "function"
-    points, skew = 1.0, 0.0
+    points, skew, sizes = 1.0, 0.0, (0.0,)
 
     def __init__(
         self, header: dict[str, Any], plan: Plan, words: Words, stated: list[Stated], facts: list[Facts]
