@@ -28,16 +28,16 @@ OWN = [name for name in FILES if not name.startswith("independent/")]
 """Files of the package but the checker, which is copied elsewhere as a folder of its own."""
 BUDGETS = {
     "assurance": 3_430,
-    "base": 2_380,
+    "base": 2_215,
     "bench": 2_270,
     "cli": 3_790,
-    "compiler": 2_200,
+    "compiler": 2_180,
     "dynamics": 3_640,
     "evaluate": 5_780,
     "export": 7_060,
     "independent": 7_290,
     "model": 1_200,
-    "plan": 4_140,
+    "plan": 4_115,
     "proof": 2_740,
     "questions": 3_790,
     "report": 2_370,
@@ -48,7 +48,7 @@ BUDGETS = {
     "words": 2_560,
 }
 """Lines of Python that a folder may hold. They only shrink; what needs more says why in the commit that changes it."""
-MAX_LINES, MAX_FILES, MAX_TEST_LINES, MAX_FILE_LINES = 65_600, 354, 45_900, 450
+MAX_LINES, MAX_FILES, MAX_TEST_LINES, MAX_FILE_LINES = 65_340, 354, 45_100, 450
 """Of the package, of its files, of tests/, and of one file."""
 
 

@@ -105,7 +105,9 @@ def test_a_plan_in_floats(run, refused, tmp_path):
     assert told["plan"] == model.plan.to_plain()
     assert load_pinned(file) == model.plan.to_plain()
     assert bt.compile("planar2r", bits=6, target="float", plan=file, workers=1).digest == model.digest
-    assert "source recursive in the file, terms in the new plan" in refused("compile", "planar2r", *SMALL, "--plan", file)
+    assert "source recursive in the file, terms in the new plan" in refused(
+        "compile", "planar2r", *SMALL, "--plan", file
+    )
     double = [*FLOATS, "--precision", "double"]
     assert "precision single in the file, double in the new plan" in refused(
         "compile", "planar2r", *double, "--plan", file
