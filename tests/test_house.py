@@ -17,8 +17,6 @@ import pytest
 
 import bddtorque as bt
 from bddtorque.base import version
-from bddtorque.dynamics.quantities import QUANTITIES
-from bddtorque.robots.joint_kinds import JOINT_KINDS
 
 ROOT = Path(__file__).parent.parent
 PACKAGE = ROOT / "bddtorque"
@@ -130,24 +128,6 @@ def test_nothing_branches_on_the_kind_of_a_provenance_or_a_plan() -> None:
             kinds = {inner.id for inner in ast.walk(node.args[1]) if isinstance(inner, ast.Name)}
             found += [f"{name}:{node.lineno} {kind}" for kind in kinds if re.search("Provenance$|Source$|.Plan$", kind)]
     assert found == []
-
-
-NAMES_OF_OTHER_THINGS = {"torque", "gravity", "jacobian"}
-"""Quantities that are called as an array, a key or an option is."""
-
-
-@pytest.mark.parametrize("quantity", sorted(set(QUANTITIES) - NAMES_OF_OTHER_THINGS))
-def test_a_quantity_is_named_in_its_record_and_in_the_checker_only(quantity: str) -> None:
-    """`bddtorque/__init__` names the float functions that users call."""
-    files = {name for name, node in nodes(ast.Constant, outside=()) if getattr(node, "value", "") == quantity}
-    own = {name for name in files if not name.startswith("independent/quantity_")} - {"__init__.py"}
-    assert own == {f"dynamics/quantities/{quantity}.py"} and len(files - own - {"__init__.py"}) <= 1
-
-
-@pytest.mark.parametrize("kind", sorted(JOINT_KINDS))
-def test_a_joint_kind_is_named_in_its_record_and_in_the_checker_only(kind: str) -> None:
-    files = {name for name, node in nodes(ast.Constant, outside=()) if getattr(node, "value", "") == kind}
-    assert files == {"robots/joint_kinds.py", "independent/joint_kinds.py"}
 
 
 def late_imports(text: str) -> Iterator[str]:
