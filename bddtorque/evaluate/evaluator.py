@@ -70,6 +70,8 @@ class Evaluator:
         share an evaluator add to the same counts.
     """
 
+    _direct: bool  # whether a state given as arrays is tried as it is
+
     def __init__(
         self,
         model: Evaluable,
@@ -403,7 +405,7 @@ class Evaluator:
         self._one_words: Call = lambda *given: self._first_single("_one_words", given)
         self._one_floats: Call = lambda *given: self._first_single("_one_floats", given)
         # arrays are tried as they are until Numba finds some to be none of its kind, which takes 80 µs
-        self._direct: bool = self._of_torque
+        self._direct = self._of_torque
 
     def _first_single(self, kind: str, given: tuple[Any, ...]) -> int:
         """Make the compiled calls for single states, and run the first; leave it if there are none."""
