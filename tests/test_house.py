@@ -35,7 +35,7 @@ BUDGETS = {
     "dynamics": 3_570,
     "evaluate": 5_780,
     "export": 7_060,
-    "independent": 7_290,
+    "independent": 7_272,
     "model": 1_200,
     "plan": 4_140,
     "proof": 2_740,
