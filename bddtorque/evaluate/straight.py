@@ -7,8 +7,8 @@ It serves words that outgrow a float, and tables without any product. A word out
 costs next to nothing, and only then clamped and counted. The statements of a large plan are cut into functions of
 bounded size (`statements`): they run a little slower, and are compiled in seconds instead of hours.
 
-Blocks are read as tables in one array (`TablePool`) or as diagrams (`WalkPool`): then each look-up calls one precompiled
-walk, the same for all plans.
+Blocks are read as tables in one array (`TablePool`) or as diagrams (`WalkPool`): then each look-up calls one
+precompiled walk, the same for all plans.
 """
 
 from __future__ import annotations
