@@ -30,23 +30,23 @@ BUDGETS = {
     "bench": 2_270,
     "cli": 3_790,
     "compiler": 2_180,
-    "dynamics": 3_640,
-    "evaluate": 5_780,
-    "export": 7_060,
-    "independent": 7_290,
-    "model": 1_200,
+    "dynamics": 3_570,
+    "evaluate": 5_554,
+    "export": 7_052,
+    "independent": 7_272,
+    "model": 1_180,
     "plan": 4_115,
     "proof": 2_740,
     "questions": 3_790,
     "report": 2_370,
-    "robots": 3_030,
-    "spec": 1_880,
+    "robots": 3_015,
+    "spec": 1_850,
     "sweeps": 2_080,
     "targets": 3_900,
     "words": 2_560,
 }
 """Lines of Python that a folder may hold. They only shrink; what needs more says why in the commit that changes it."""
-MAX_LINES, MAX_FILES, MAX_TEST_LINES, MAX_FILE_LINES = 65_340, 354, 45_100, 450
+MAX_LINES, MAX_FILES, MAX_TEST_LINES, MAX_FILE_LINES = 64_960, 344, 45_150, 450
 """Of the package, of its files, of tests/, and of one file."""
 
 
