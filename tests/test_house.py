@@ -28,7 +28,7 @@ BUDGETS = {
     "assurance": 3_430,
     "base": 2_215,
     "bench": 2_270,
-    "cli": 3_790,
+    "cli": 3_730,
     "compiler": 2_180,
     "dynamics": 3_570,
     "evaluate": 5_554,
@@ -38,7 +38,7 @@ BUDGETS = {
     "plan": 4_115,
     "proof": 2_740,
     "questions": 3_790,
-    "report": 2_370,
+    "report": 2_360,
     "robots": 3_015,
     "spec": 1_850,
     "sweeps": 2_080,
@@ -46,7 +46,7 @@ BUDGETS = {
     "words": 2_560,
 }
 """Lines of Python that a folder may hold. They only shrink; what needs more says why in the commit that changes it."""
-MAX_LINES, MAX_FILES, MAX_TEST_LINES, MAX_FILE_LINES = 64_960, 344, 45_150, 450
+MAX_LINES, MAX_FILES, MAX_TEST_LINES, MAX_FILE_LINES = 64_880, 344, 45_100, 450
 """Of the package, of its files, of tests/, and of one file."""
 
 
