@@ -33,7 +33,7 @@ BUDGETS = {
     "dynamics": 3_570,
     "evaluate": 5_554,
     "export": 7_052,
-    "independent": 7_272,
+    "independent": 7_284,
     "model": 1_180,
     "plan": 4_115,
     "proof": 2_740,

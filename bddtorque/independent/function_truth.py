@@ -13,12 +13,11 @@ from .bounds import OutputBound
 from .cascade import angles_of, unrounded
 from .certificate import FUNCTIONS, Claim, Stated
 from .circuits import Circuit, Term
-from .comparison import FAR, SUM, Comparison, Key, Spans
+from .comparison import FAR, SUM, Comparison, Key, Spans, ranges_in_waves
 from .enclosures import Ball
 from .findings import require
 from .formats import Format, Words
 from .graph import Angle, evaluate, graph_of
-from .harmonics import ranges_in_waves
 from .plan import Argument, Plan
 from .ranges import Span
 from .reading import object_of, real, text

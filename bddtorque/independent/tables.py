@@ -223,8 +223,8 @@ def _rounded(block: Block, axes: list[Integers]) -> tuple[Integers, float, int, 
     units = _law_units(block, axes) if block.law else _graph_values(block, axes) * ball_of(1 / block.lsb)
     if block.law is None and not np.ndim(units.value):  # the same everywhere
         word, apart = nearest_word(_decided(block, [int(axis[0]) for axis in axes]))
-        off = float(apart) * UP
-        return np.full(math.prod(shape), word), off, 0, False, (word - off, word + off)
+        error = float(apart) * UP
+        return np.full(math.prod(shape), word), error, 0, False, (word - error, word + error)
     near = np.broadcast_to(units.value, shape).reshape(-1).copy()
     radius = np.broadcast_to(units.radius, shape).reshape(-1) + ULP * np.abs(near) + TINY
     require(bool(np.isfinite(near).all() and np.isfinite(radius).all()), "expected finite values of a table")

@@ -17,6 +17,7 @@ from bddtorque.independent import peaks
 from bddtorque.independent.bounds import _parabola
 from bddtorque.independent.boxes import stays_below
 from bddtorque.independent.cascade import run
+from bddtorque.independent.comparison import WaveAlgebra
 from bddtorque.independent.enclosures import (
     BITS,
     Enclosure,
@@ -29,7 +30,6 @@ from bddtorque.independent.enclosures import (
 )
 from bddtorque.independent.fields import Field, Grid
 from bddtorque.independent.graph import Angle
-from bddtorque.independent.harmonics import WaveAlgebra
 from bddtorque.independent.ieee import PRECISIONS, sine_error, sine_of_word, single_sines
 from bddtorque.independent.peaks import as_motions, enclosed, enclosed_by_boxes, enclosed_on_few_axes
 from bddtorque.independent.plan import plan_of
