@@ -8,6 +8,7 @@ done with them. The floats are the same: each operation is rounded as it stands.
 from __future__ import annotations
 
 import gc
+import logging
 from collections.abc import Callable
 from functools import partialmethod, wraps
 from typing import Any, TypeVar, cast
@@ -16,6 +17,7 @@ import numba
 from llvmlite import ir
 from numba import types
 from numba.core import cgutils, config, event
+from numba.core.caching import FunctionCache
 from numba.extending import lower_builtin, register_jitable, type_callable
 
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -49,6 +51,23 @@ class _Uncollected(event.Listener):
 
 
 event.register("numba:compile", _Uncollected())  # type: ignore[no-untyped-call]
+
+_save: Any = FunctionCache.save_overload
+_not_kept: set[str] = set()
+
+
+def _save_if_possible(self: Any, signature: Any, compiled: Any) -> None:
+    """Keep compiled code on disk as Numba does; where that cannot be written, warn once and go on without it."""
+    try:
+        _save(self, signature, compiled)
+    except OSError as problem:
+        if self.cache_path not in _not_kept:
+            _not_kept.add(self.cache_path)
+            said = "Numba's cache: %s cannot be written (%s); going on without it"
+            logging.getLogger("bddtorque").warning(said, self.cache_path, problem.strerror or problem)
+
+
+FunctionCache.save_overload = _save_if_possible  # type: ignore[method-assign]
 
 
 def njit(function: Function) -> Function:

@@ -84,6 +84,7 @@ def test_flags_take_the_place_of_the_spec(run, tmp_path):
         (["planar2r", "--memory", "1MiB"], "memory"),
         (["planar2r", "--block-bits", "99"], "--block-bits must be between"),
         (["planar2r", "--velocity", "fast"], "--velocity"),
+        (["planar2r", "--velocity", "1e300"], "values within float64: Numerical result out of range\n"),
         (["planar2r", "--velocity", "-1"], "--velocity must be a positive number"),
         (["planar2r", "--engine", "diesel"], "engine"),
         (["planar2r", "--workers", "0"], "workers"),
