@@ -152,10 +152,9 @@ def bits_figure(sweeps: Sequence[Sweep]) -> Figure:
     taken = compared_output(sweeps) or 0
     costs = [sweep.cost for sweep in sweeps if sweep.cost is not None]
     with_costs = len(costs) == len(sweeps)
-    figure = new_figure(11.0 if with_costs else 6.4, 4.4)
-    errors, *others = figure.subplots(
-        1, 1 + 2 * with_costs, squeeze=False, width_ratios=[1.7, 1, 1][: 1 + 2 * with_costs]
-    )[0]
+    figure, widths = new_figure(11.0 if with_costs else 6.4, 4.4), [1.7, 1.0, 1.0] if with_costs else [1.0]
+    panels = figure.subplots(1, len(widths), squeeze=False, width_ratios=widths)[0]
+    errors = panels[0]
     for k, first in enumerate(sweeps[0].outputs):
         outputs = [sweep.outputs[k] for sweep in sweeps]
         style = {"color": f"C{k % 10}", "linewidth": 2.2 if k == taken else 1.0, "marker": "_", "markersize": 7}
@@ -170,8 +169,8 @@ def bits_figure(sweeps: Sequence[Sweep]) -> Figure:
     errors.set_ylabel(f"error, {', '.join(dict.fromkeys(output.unit for output in sweeps[0].outputs))}")
     errors.legend(frameon=False, fontsize=7, loc="lower left")
     if with_costs:
-        _size_and_speed(*others, bits, costs)
-    for axes in (errors, *others):
+        _size_and_speed(panels[1], panels[2], bits, costs)
+    for axes in panels:
         axes.set_xlabel("bits")
         axes.set_xticks(bits)
         axes.grid(color="#e3e3e3", linewidth=0.6)
