@@ -222,7 +222,7 @@ def test_all_evaluators_kernels_and_c_give_the_words_of_the_plain_interpreter(co
     export_c(model, tmp_path / "c")
     tried = subprocess.run(["make", "-s", "check"], cwd=tmp_path / "c", capture_output=True, text=True, check=False)
     assert tried.returncode == 0, tried.stdout + tried.stderr
-    header = (tmp_path / "c" / "planar2r.h").read_text(encoding="utf-8")
+    header = (tmp_path / "c" / f"planar2r_{quantity}.h").read_text(encoding="utf-8")
     assert f"planar2r_{quantity}_words" in header
 
 
