@@ -152,7 +152,7 @@ def test_the_kernel_of_a_function_takes_numbers(form: str) -> None:
     loop(words["x"], words["y"], out)
     assert np.array_equal(out, expected_words(model, words))
     large = np.uint64(2**63 + 5)  # beyond int64: as high as any word, but an angle keeps its low bits
-    assert kernel(large, large) == model.words(5, 2**40)
+    assert kernel(large, large) == model.words(2**40, 5)
     with pytest.raises(TypingError, match="kernel: y must be an integer"):
         kernel(1, 1.5)
     with pytest.raises(TypingError, match="kernel takes 2 words"):
