@@ -54,6 +54,20 @@ class FloatArm:
 
         return self._superposed(of_chain, without_weight)
 
+    def coriolis(self) -> Floats:
+        """Return the Coriolis matrix (N, n, n) of Christoffel's symbols.
+
+        With c(q̇) = C(q, q̇) q̇, a quadratic form, its column j is ¼ (c(q̇ + e) − c(q̇ − e)), e being the velocity 1 of
+        joint j.
+        """
+        columns = []
+        for unit in np.eye(self.q.shape[1]):
+            ahead, behind = (
+                self.torques(self.arrays["qd"] + each, self.still, without_weight=True) for each in (unit, -unit)
+            )
+            columns.append((ahead - behind) / 4)
+        return np.stack(columns, axis=2)
+
     def potential(self) -> Floats:
         """Return the potential energy (N,): 0 with all masses at the origin of the base."""
         frames = link_frames(self.robot, self.q)

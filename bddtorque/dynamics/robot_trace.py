@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import numpy.typing as npt
 
 from bddtorque.dynamics.chain import Chain, chain_of
-from bddtorque.dynamics.coupling import drive_torques, traced_positions
+from bddtorque.dynamics.coupling import traced_positions
 from bddtorque.dynamics.graph import Graph
-from bddtorque.dynamics.newton_euler import WRENCH, newton_euler
+from bddtorque.dynamics.recursion import TORQUES, Recursion
 from bddtorque.dynamics.regroup import regrouped
 from bddtorque.dynamics.tracer import Tracer, traced_inputs
 from bddtorque.robots.library import RobotLike, load_robot
@@ -39,14 +41,18 @@ def trace_torques(robot: RobotLike, regroup: bool = True) -> Graph:
     return min(trace_chain(*regrouped(chain)), own, key=lambda graph: sum(graph.counts().values()))
 
 
-def trace_chain(chain: Chain, offset: npt.NDArray[np.float64]) -> Graph:
-    """Return the graph of the torques of a chain whose turning joints stand at q + offset (rad)."""
+def trace_chain(
+    chain: Chain, offset: npt.NDArray[np.float64], recursion: Recursion = TORQUES, names: Sequence[str] = ()
+) -> Graph:
+    """Return the graph of the torques of a chain whose turning joints stand at q + offset (rad), or of a recursion.
+
+    `names` are those of its outputs; torques are tau1, tau2, ...
+    """
     tracer = Tracer()
-    rates = (np.array(traced_inputs(tracer, kind, chain.driven), dtype=object)[chain.drive] for kind in ("qd", "qdd"))
-    q, qd, qdd = (each * chain.multiplier for each in (traced_positions(chain, tracer), *rates))
+    rates = [np.array(traced_inputs(tracer, kind, chain.driven), dtype=object) for kind in recursion.rates]
+    q = traced_positions(chain, tracer) * chain.multiplier
     angle, q = q + (chain.offset + offset), q + chain.offset
     sine = np.array([tracer.sin(each) for each in angle], dtype=object)
     cosine = np.array([tracer.cos(each) for each in angle], dtype=object)
-    tau = np.zeros(len(q), dtype=object)
-    newton_euler(chain, sine, cosine, q, qd, qdd, tau, np.zeros((len(q), WRENCH), dtype=object))
-    return tracer.graph(list(drive_torques(chain, tau)), [f"tau{i + 1}" for i in range(chain.driven)])
+    outputs = recursion.outputs(chain, sine, cosine, q, rates)
+    return tracer.graph(outputs, names or [f"tau{i + 1}" for i in range(chain.driven)])

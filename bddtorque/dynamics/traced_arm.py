@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from bddtorque.dynamics.chain import Chain
-from bddtorque.dynamics.coupling import angle_name, drive_torques, member_motion, traced_positions
+from bddtorque.dynamics.coupling import angle_name, traced_positions
 from bddtorque.dynamics.exact_trace import (
     Rows,
     exact_array,
@@ -25,7 +25,8 @@ from bddtorque.dynamics.exact_trace import (
     turned,
 )
 from bddtorque.dynamics.graph import Graph
-from bddtorque.dynamics.newton_euler import WRENCH, add, newton_euler
+from bddtorque.dynamics.newton_euler import add
+from bddtorque.dynamics.recursion import TORQUES, Recursion
 from bddtorque.dynamics.run_time_input import RunTimeInput
 from bddtorque.dynamics.tracer import Exact, ExactTracer, Number, traced_inputs
 from bddtorque.robots.robot import Robot
@@ -60,7 +61,7 @@ class TracedArm:
     def torques(self, qd: Sequence[Number], qdd: Sequence[Number], weightless: bool = False) -> list[Number]:
         """Return the torques of a motion, without friction."""
         if self.torque_graph is None:
-            found = self._exact_torques(qd, qdd, weightless)
+            found = self._exact(TORQUES, (qd, qdd), weightless)
         else:
             motion = {"q": self.input("q"), "qd": qd, "qdd": qdd}
             inputs = {f"{kind}{j}": value for kind, values in motion.items() for j, value in enumerate(values, 1)}
@@ -110,14 +111,14 @@ class TracedArm:
         sine, cosine = (np.array([turn(angle) for angle in position], dtype=object) for turn in turns)
         return position, sine, cosine
 
-    def _exact_torques(self, qd: Sequence[Number], qdd: Sequence[Number], weightless: bool) -> list[Number]:
+    def run(self, recursion: Recursion) -> list[Number]:
+        """Return the outputs of a recursion of the arrays of the motion that it reads."""
+        return self._exact(recursion, [self.input(name) for name in recursion.rates])
+
+    def _exact(self, recursion: Recursion, rates: Sequence[Any], weightless: bool = False) -> list[Number]:
         chain = self.chain(weightless)
         position, sine, cosine = self.member_positions(chain)
-        velocity, acceleration = (member_motion(chain, np.array(each, dtype=object)) for each in (qd, qdd))
-        k = len(chain.turns)
-        tau, wrench = np.zeros(k, dtype=object), np.zeros((k, WRENCH), dtype=object)
-        newton_euler(chain, sine, cosine, position, velocity, acceleration, tau, wrench)
-        return list(drive_torques(chain, tau))
+        return recursion.outputs(chain, sine, cosine, position, [np.array(rate, dtype=object) for rate in rates])
 
 
 @dataclass(frozen=True)
