@@ -34,10 +34,18 @@ class Recursion:
     run: Callable[..., Array]
     rates: tuple[str, ...]
 
-    def outputs(self, chain: Chain, sine: Array, cosine: Array, q: Array, rates: Sequence[Array]) -> list[Any]:
+    def outputs(self, chain: Chain, sine: Array, cosine: Array, q: Array, rates: Sequence[Sequence[Any]]) -> list[Any]:
         """Return the outputs, matrices row by row; `rates` are those of the driven joints."""
-        moved = (member_motion(chain, rate) for rate in rates)
-        return in_order(drive_torques(chain, self.run(chain, sine, cosine, q, *moved))).tolist()  # type: ignore[no-any-return]
+        moved = (member_motion(chain, numbers_of(rate)) for rate in rates)
+        return list(in_order(drive_torques(chain, self.run(chain, sine, cosine, q, *moved))))
+
+
+def numbers_of(values: Sequence[Any]) -> Array:
+    """Return numbers of any kind, arrays of floats for one, as the items of an array."""
+    numbers = np.empty(len(values), dtype=object)
+    for place, value in enumerate(values):
+        numbers[place] = value
+    return numbers
 
 
 def in_order(columns: Array) -> Array:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from bddtorque.dynamics.chain import Chain, chain_of
+from bddtorque.dynamics.chain import Array, Chain, chain_of
 from bddtorque.dynamics.coupling import traced_positions
 from bddtorque.dynamics.graph import Graph
 from bddtorque.dynamics.recursion import TORQUES, Recursion
@@ -49,10 +49,14 @@ def trace_chain(
     `names` are those of its outputs; torques are tau1, tau2, ...
     """
     tracer = Tracer()
-    rates = [np.array(traced_inputs(tracer, kind, chain.driven), dtype=object) for kind in recursion.rates]
+    rates = [traced_inputs(tracer, kind, chain.driven) for kind in recursion.rates]
     q = traced_positions(chain, tracer) * chain.multiplier
     angle, q = q + (chain.offset + offset), q + chain.offset
-    sine = np.array([tracer.sin(each) for each in angle], dtype=object)
-    cosine = np.array([tracer.cos(each) for each in angle], dtype=object)
-    outputs = recursion.outputs(chain, sine, cosine, q, rates)
+    outputs = recursion.outputs(chain, *sines_and_cosines(tracer, angle), q, rates)
     return tracer.graph(outputs, names or [f"tau{i + 1}" for i in range(chain.driven)])
+
+
+def sines_and_cosines(tracer: Tracer, angles: Array) -> tuple[Array, Array]:
+    """Return sines and cosines of angles under trace."""
+    sine, cosine = (np.array([turn(each) for each in angles], dtype=object) for turn in (tracer.sin, tracer.cos))
+    return sine, cosine

@@ -27,6 +27,7 @@ from bddtorque.dynamics.exact_trace import (
 from bddtorque.dynamics.graph import Graph
 from bddtorque.dynamics.newton_euler import add
 from bddtorque.dynamics.recursion import TORQUES, Recursion
+from bddtorque.dynamics.robot_trace import sines_and_cosines
 from bddtorque.dynamics.run_time_input import RunTimeInput
 from bddtorque.dynamics.tracer import Exact, ExactTracer, Number, traced_inputs
 from bddtorque.robots.robot import Robot
@@ -45,18 +46,17 @@ class TracedArm:
     motions: list[TracedMotion] = field(default_factory=list)
 
     @property
-    def joints(self) -> int:
-        """The number of driven joints, n."""
-        return self.robot.degrees_of_freedom
-
-    @property
     def still(self) -> list[Number]:
         """No motion."""
-        return [0.0] * self.joints
+        return [0.0] * self.robot.degrees_of_freedom
 
     def input(self, array: str) -> list[Any]:
         """Return the numbers of an array of the motion, one per joint."""
-        return traced_inputs(self.tracer, array, self.joints)
+        return traced_inputs(self.tracer, array, self.robot.degrees_of_freedom)
+
+    def word(self, name: str) -> Any:
+        """Return an input word, or one that is derived from them, by its name."""
+        return self.tracer.input(name)
 
     def torques(self, qd: Sequence[Number], qdd: Sequence[Number], weightless: bool = False) -> list[Number]:
         """Return the torques of a motion, without friction."""
@@ -65,10 +65,14 @@ class TracedArm:
         else:
             motion = {"q": self.input("q"), "qd": qd, "qdd": qdd}
             inputs = {f"{kind}{j}": value for kind, values in motion.items() for j, value in enumerate(values, 1)}
-            inputs |= {name: self.tracer.input(name) for name in map(angle_name, range(1, self.joints + 1))}
+            inputs |= {name: self.tracer.input(name) for name in map(angle_name, range(1, len(qd) + 1))}
             found = self.torque_graph.evaluate(inputs, self.tracer, Exact)
         self.motions.append(TracedMotion(list(qd), list(qdd), found))
         return found
+
+    def run(self, recursion: Recursion) -> list[Number]:
+        """Return the outputs of a recursion, of the arrays of the motion that it reads."""
+        return self._exact(recursion, [self.input(name) for name in recursion.rates])
 
     def pose(self) -> tuple[Any, Rows]:
         """Return position and rotation of the tip, in base axes."""
@@ -107,18 +111,12 @@ class TracedArm:
     def member_positions(self, chain: Chain) -> tuple[Any, Any, Any]:
         """Return the positions of all joints, followers too, and their sines and cosines."""
         position = traced_positions(chain, self.tracer) * chain.multiplier + chain.offset
-        turns = (self.tracer.sin, self.tracer.cos)
-        sine, cosine = (np.array([turn(angle) for angle in position], dtype=object) for turn in turns)
-        return position, sine, cosine
+        return position, *sines_and_cosines(self.tracer, position)
 
-    def run(self, recursion: Recursion) -> list[Number]:
-        """Return the outputs of a recursion of the arrays of the motion that it reads."""
-        return self._exact(recursion, [self.input(name) for name in recursion.rates])
-
-    def _exact(self, recursion: Recursion, rates: Sequence[Any], weightless: bool = False) -> list[Number]:
+    def _exact(self, recursion: Recursion, rates: Sequence[Sequence[Number]], weightless: bool = False) -> list[Number]:
         chain = self.chain(weightless)
         position, sine, cosine = self.member_positions(chain)
-        return recursion.outputs(chain, sine, cosine, position, [np.array(rate, dtype=object) for rate in rates])
+        return recursion.outputs(chain, sine, cosine, position, rates)
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from bddtorque.base.errors import BddTorqueError, refusals_in, unknown
 from bddtorque.base.measures import Range, check_unit
 from bddtorque.dynamics.quantity import MOTION, derived_words, role_of
-from bddtorque.robots.limits import ACCELERATION_PER_VELOCITY
+from bddtorque.robots.parts import ACCELERATION_PER_VELOCITY
 from bddtorque.spec.field_values import DRIVE, RANGED, Bits, JointRange, check_clear, is_named, range_in_si
 from bddtorque.spec.records import InputBits, JointSpec, Ranges
 from bddtorque.words.formats import Format

@@ -5,10 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from bddtorque.dynamics.chain import Array, Chain
-from bddtorque.dynamics.float_arm import FloatArm
 from bddtorque.dynamics.passive_recursion import passive_torques
 from bddtorque.dynamics.quantities.mass_matrix import UNITS
-from bddtorque.dynamics.quantity import Floats, OutputArray, Quantity
+from bddtorque.dynamics.quantity import OutputArray, Quantity
 from bddtorque.dynamics.recursion import Recursion
 from bddtorque.robots.robot import Robot
 
@@ -30,7 +29,7 @@ def coriolis_columns(chain: Chain, sine: Array, cosine: Array, q: Array, qd: Arr
     floating, none = chain._replace(base_acceleration=[0.0] * 3), [0.0] * len(q)  # type: ignore[arg-type]
     moves = list(zip(chain.drive.tolist(), chain.multiplier.tolist(), strict=True))
     units = ([k if drive == j else 0.0 for drive, k in moves] for j in range(chain.driven))
-    return np.array([passive_torques(floating, sine, cosine, q, qd, unit, none) for unit in units])
+    return np.stack([passive_torques(floating, sine, cosine, q, qd, unit, none) for unit in units])
 
 
 class Coriolis(Quantity):
@@ -42,10 +41,6 @@ class Coriolis(Quantity):
     outputs = (OutputArray("coriolis", entry_labels, entry_units, lambda robot: (robot.degrees_of_freedom,) * 2),)
     accepts = ("payload",)
     recursion = Recursion(coriolis_columns, inputs[1:])
-
-    def values(self, arm: FloatArm) -> Floats:
-        """Return the entries from differences of torques."""
-        return arm.coriolis().reshape(len(arm.q), -1)
 
 
 RECORD = Coriolis()

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from bddtorque.dynamics.float_arm import FloatArm
-from bddtorque.dynamics.quantity import Floats, OutputArray, Quantity, joint_shape
-from bddtorque.dynamics.traced_arm import TracedArm
-from bddtorque.dynamics.tracer import Number
+from typing import Any
+
+from bddtorque.dynamics.quantity import Arm, OutputArray, Quantity, joint_shape
 from bddtorque.robots.robot import Robot
 
 
@@ -29,13 +28,9 @@ class Momentum(Quantity):
     accepts = ("payload",)
     from_torques = weightless = True
 
-    def trace(self, arm: TracedArm) -> list[Number]:
+    def compute(self, arm: Arm) -> list[Any]:
         """Return the momentum of each joint."""
         return arm.torques(arm.still, arm.input("qd"), weightless=True)
-
-    def values(self, arm: FloatArm) -> Floats:
-        """Return the momentum of each joint."""
-        return arm.torques(arm.still, arm.arrays["qd"], without_weight=True)
 
 
 RECORD = Momentum()

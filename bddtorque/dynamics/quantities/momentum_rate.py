@@ -7,9 +7,8 @@ from typing import Any
 import numpy as np
 
 from bddtorque.dynamics.chain import Array, Chain
-from bddtorque.dynamics.float_arm import FloatArm
 from bddtorque.dynamics.newton_euler import Triple, add, cross, into_joint, out_of_joint, row, turn, turn_back
-from bddtorque.dynamics.quantity import Floats, OutputArray, Quantity, joint_shape, torque_units
+from bddtorque.dynamics.quantity import OutputArray, Quantity, joint_shape, torque_units
 from bddtorque.dynamics.recursion import Recursion
 from bddtorque.robots.robot import Robot
 
@@ -83,11 +82,6 @@ class MomentumRate(Quantity):
     outputs = (OutputArray("beta", rate_labels, torque_units, joint_shape),)
     accepts = ("gravity", "payload")
     recursion = Recursion(momentum_rates, inputs[1:])
-
-    def values(self, arm: FloatArm) -> Floats:
-        """Return β from differences of torques."""
-        moved: Floats = np.einsum("ri,rij->rj", arm.arrays["qd"], arm.coriolis())
-        return moved - arm.torques(arm.still, arm.still)
 
 
 RECORD = MomentumRate()

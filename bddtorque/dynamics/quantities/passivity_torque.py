@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import numpy as np
-
-from bddtorque.dynamics.float_arm import FloatArm
 from bddtorque.dynamics.passive_recursion import passive_torques
-from bddtorque.dynamics.quantity import Floats, Quantity
+from bddtorque.dynamics.quantity import Quantity
 from bddtorque.dynamics.recursion import Recursion
 
 
@@ -19,12 +16,6 @@ class PassivityTorque(Quantity):
     accepts = ("gravity", "payload")
     friction = True
     recursion = Recursion(passive_torques, inputs[1:])
-
-    def values(self, arm: FloatArm) -> Floats:
-        """Return the torques from the Coriolis matrix."""
-        qd, reference, acceleration = (arm.arrays[name] for name in self.inputs[1:])
-        moved: Floats = np.einsum("rij,rj->ri", arm.coriolis(), reference)
-        return arm.torques(arm.still, acceleration) + moved + arm.friction(qd)
 
 
 RECORD = PassivityTorque()
