@@ -25,7 +25,7 @@ FILES = sorted(path.relative_to(PACKAGE).as_posix() for path in PACKAGE.rglob("*
 OWN = [name for name in FILES if not name.startswith("independent/")]
 """Files of the package but the checker, which is copied elsewhere as a folder of its own."""
 BUDGETS = {
-    "assurance": 3_430,
+    "assurance": 3_210,
     "base": 2_215,
     "bench": 2_270,
     "cli": 3_730,
