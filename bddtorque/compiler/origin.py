@@ -22,7 +22,7 @@ from bddtorque.dynamics.coupling import refuse_uncompilable
 from bddtorque.dynamics.graph import Graph, Node, Op
 from bddtorque.dynamics.node_ranges import folding_errors, output_ranges
 from bddtorque.dynamics.quantity import MOTION
-from bddtorque.dynamics.recursion import TORQUES, Recursion
+from bddtorque.dynamics.recursion import TORQUES, JointRecursion
 from bddtorque.dynamics.regroup import regrouped
 from bddtorque.dynamics.robot_trace import trace_chain
 from bddtorque.dynamics.term_trace import traced_terms
@@ -82,7 +82,7 @@ def from_terms(robot: Robot, by_powers: bool = False) -> Origin:
 
 
 @lru_cache(maxsize=2)  # what the torques range over is found from it a moment before they are planned
-def from_recursion(robot: Robot, recursion: Recursion = TORQUES, names: tuple[str, ...] = ()) -> Origin:
+def from_recursion(robot: Robot, recursion: JointRecursion = TORQUES, names: tuple[str, ...] = ()) -> Origin:
     """Return the torques as Newton-Euler computes them, one graph for all, regrouped for the fewest operations.
 
     Or the outputs of another recursion, of these names.

@@ -15,7 +15,7 @@ import numpy as np
 from bddtorque.dynamics.batch import Floats, torques
 from bddtorque.dynamics.chain import Chain, chain_of
 from bddtorque.dynamics.coupling import member_positions
-from bddtorque.dynamics.recursion import Recursion, numbers_of
+from bddtorque.dynamics.recursion import JointRecursion, numbers_of
 from bddtorque.dynamics.run_time_input import RunTimeInput
 from bddtorque.dynamics.tip import link_frames, tip_jacobian, tip_pose
 from bddtorque.robots.robot import Robot
@@ -63,7 +63,7 @@ class FloatArm:
 
         return list(self._superposed(of_chain, weightless).T)
 
-    def run(self, recursion: Recursion) -> list[Any]:
+    def run(self, recursion: JointRecursion) -> list[Any]:
         """Return the outputs of a recursion, of the arrays of the motion that it reads."""
 
         def of_chain(chain: Chain, moving: bool) -> Floats:

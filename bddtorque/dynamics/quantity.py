@@ -16,7 +16,7 @@ from bddtorque.base.errors import BddTorqueError
 from bddtorque.dynamics.batch import Floats, friction
 from bddtorque.dynamics.coupling import angle_words
 from bddtorque.dynamics.float_arm import FloatArm, columns_of
-from bddtorque.dynamics.recursion import Recursion
+from bddtorque.dynamics.recursion import JointRecursion
 from bddtorque.dynamics.traced_arm import TracedArm
 from bddtorque.robots.robot import Robot
 from bddtorque.words.bounded import Interval
@@ -130,7 +130,7 @@ class Quantity:
     """True if each output is a torque of some motion. What is proved of the torques is then proved of it."""
     weightless: ClassVar[bool] = False
     """True if gravity is left out."""
-    recursion: ClassVar[Recursion | None] = None
+    recursion: ClassVar[JointRecursion | None] = None
     """A recursion of its own, which it is traced by from regrouped numbers, and proved by, as torques are."""
     inverse_dynamics: ClassVar[bool] = False
     """True if it is the torque as a function of position, velocity and acceleration, whose terms have names."""

@@ -1,4 +1,4 @@
-"""`Recursion`: outputs of a robot computed joint by joint, out and back, written once over any number type.
+"""`JointRecursion`: outputs of a robot computed joint by joint, out and back, written once over any number type.
 
 Traced numbers give the graph that is compiled, numbers with errors the proof of how far it is from the truth. A
 recursion must not change when the chain is regrouped (`regroup`): whatever follows from the torques does not.
@@ -18,7 +18,7 @@ from bddtorque.dynamics.newton_euler import WRENCH, newton_euler
 
 
 @dataclass(frozen=True)
-class Recursion:
+class JointRecursion:
     """A recursion over the joints of a chain.
 
     Attributes
@@ -60,4 +60,4 @@ def run_newton_euler(chain: Chain, sine: Array, cosine: Array, q: Array, qd: Arr
     return tau
 
 
-TORQUES = Recursion(run_newton_euler, ("qd", "qdd"))
+TORQUES = JointRecursion(run_newton_euler, ("qd", "qdd"))

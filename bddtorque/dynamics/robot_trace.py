@@ -10,7 +10,7 @@ import numpy.typing as npt
 from bddtorque.dynamics.chain import Array, Chain, chain_of
 from bddtorque.dynamics.coupling import traced_positions
 from bddtorque.dynamics.graph import Graph
-from bddtorque.dynamics.recursion import TORQUES, Recursion
+from bddtorque.dynamics.recursion import TORQUES, JointRecursion
 from bddtorque.dynamics.regroup import regrouped
 from bddtorque.dynamics.tracer import Tracer, traced_inputs
 from bddtorque.robots.library import RobotLike, load_robot
@@ -42,7 +42,7 @@ def trace_torques(robot: RobotLike, regroup: bool = True) -> Graph:
 
 
 def trace_chain(
-    chain: Chain, offset: npt.NDArray[np.float64], recursion: Recursion = TORQUES, names: Sequence[str] = ()
+    chain: Chain, offset: npt.NDArray[np.float64], recursion: JointRecursion = TORQUES, names: Sequence[str] = ()
 ) -> Graph:
     """Return the graph of the torques of a chain whose turning joints stand at q + offset (rad), or of a recursion.
 

@@ -26,7 +26,7 @@ from bddtorque.dynamics.exact_trace import (
 )
 from bddtorque.dynamics.graph import Graph
 from bddtorque.dynamics.newton_euler import add
-from bddtorque.dynamics.recursion import TORQUES, Recursion
+from bddtorque.dynamics.recursion import TORQUES, JointRecursion
 from bddtorque.dynamics.robot_trace import sines_and_cosines
 from bddtorque.dynamics.run_time_input import RunTimeInput
 from bddtorque.dynamics.tracer import Exact, ExactTracer, Number, traced_inputs
@@ -70,7 +70,7 @@ class TracedArm:
         self.motions.append(TracedMotion(list(qd), list(qdd), found))
         return found
 
-    def run(self, recursion: Recursion) -> list[Number]:
+    def run(self, recursion: JointRecursion) -> list[Number]:
         """Return the outputs of a recursion, of the arrays of the motion that it reads."""
         return self._exact(recursion, [self.input(name) for name in recursion.rates])
 
@@ -113,7 +113,9 @@ class TracedArm:
         position = traced_positions(chain, self.tracer) * chain.multiplier + chain.offset
         return position, *sines_and_cosines(self.tracer, position)
 
-    def _exact(self, recursion: Recursion, rates: Sequence[Sequence[Number]], weightless: bool = False) -> list[Number]:
+    def _exact(
+        self, recursion: JointRecursion, rates: Sequence[Sequence[Number]], weightless: bool = False
+    ) -> list[Number]:
         chain = self.chain(weightless)
         position, sine, cosine = self.member_positions(chain)
         return recursion.outputs(chain, sine, cosine, position, rates)

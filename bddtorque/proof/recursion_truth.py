@@ -22,7 +22,7 @@ import numpy.typing as npt
 
 from bddtorque.dynamics.chain import Chain, chain_of, transform
 from bddtorque.dynamics.coupling import drive_torques
-from bddtorque.dynamics.recursion import TORQUES, Recursion, in_order, run_newton_euler
+from bddtorque.dynamics.recursion import TORQUES, JointRecursion, in_order, run_newton_euler
 from bddtorque.dynamics.regroup import Frames, RegroupSteps, about_z, regroup_steps
 from bddtorque.robots.frames import times
 from bddtorque.robots.robot import Robot
@@ -72,7 +72,7 @@ def bounded_torques(chain: Chain, sine: Any, cosine: Any, q: Any, qd: Any, qdd: 
 
 
 def recursion_errors(
-    robot: Robot, reach: Sequence[float], motion: Mapping[str, float], recursion: Recursion = TORQUES
+    robot: Robot, reach: Sequence[float], motion: Mapping[str, float], recursion: JointRecursion = TORQUES
 ) -> Floats:
     """Return, for each output, how far the traced recursion can be from the true torque, or the true output.
 
@@ -102,7 +102,11 @@ def rotation_errors(robot: Robot, reach: Sequence[float], motion: Mapping[str, f
 
 
 def _rotation_errors(
-    robot: Robot, tilts: Floats, reach: Sequence[float], motion: Mapping[str, float], recursion: Recursion = TORQUES
+    robot: Robot,
+    tilts: Floats,
+    reach: Sequence[float],
+    motion: Mapping[str, float],
+    recursion: JointRecursion = TORQUES,
 ) -> Floats:
     chain = chain_of(robot)
     own = _with_errors(_largest(chain, robot), _radii(chain, rotation=tilts))
@@ -228,7 +232,7 @@ def _dropping(steps: RegroupSteps) -> Floats:
 
 
 def _errors(
-    chain: Chain, angle: Floats, reach: Sequence[float], motion: Mapping[str, float], recursion: Recursion
+    chain: Chain, angle: Floats, reach: Sequence[float], motion: Mapping[str, float], recursion: JointRecursion
 ) -> Floats:
     """Return the errors of the outputs of a chain of numbers with errors, as they are listed."""
     k, n = len(chain.turns), chain.driven

@@ -8,7 +8,7 @@ from bddtorque.dynamics.chain import Array, Chain
 from bddtorque.dynamics.passive_recursion import passive_torques
 from bddtorque.dynamics.quantities.mass_matrix import UNITS
 from bddtorque.dynamics.quantity import OutputArray, Quantity
-from bddtorque.dynamics.recursion import Recursion
+from bddtorque.dynamics.recursion import JointRecursion
 from bddtorque.robots.robot import Robot
 
 
@@ -40,7 +40,7 @@ class Coriolis(Quantity):
     inputs = ("q", "qd")
     outputs = (OutputArray("coriolis", entry_labels, entry_units, lambda robot: (robot.degrees_of_freedom,) * 2),)
     accepts = ("payload",)
-    recursion = Recursion(coriolis_columns, inputs[1:])
+    recursion = JointRecursion(coriolis_columns, inputs[1:])
 
 
 RECORD = Coriolis()

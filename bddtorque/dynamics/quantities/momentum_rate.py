@@ -9,7 +9,7 @@ import numpy as np
 from bddtorque.dynamics.chain import Array, Chain
 from bddtorque.dynamics.newton_euler import Triple, add, cross, into_joint, out_of_joint, row, turn, turn_back
 from bddtorque.dynamics.quantity import OutputArray, Quantity, joint_shape, torque_units
-from bddtorque.dynamics.recursion import Recursion
+from bddtorque.dynamics.recursion import JointRecursion
 from bddtorque.robots.robot import Robot
 
 STILL: Triple = (0.0, 0.0, 0.0)
@@ -81,7 +81,7 @@ class MomentumRate(Quantity):
     inputs = ("q", "qd")
     outputs = (OutputArray("beta", rate_labels, torque_units, joint_shape),)
     accepts = ("gravity", "payload")
-    recursion = Recursion(momentum_rates, inputs[1:])
+    recursion = JointRecursion(momentum_rates, inputs[1:])
 
 
 RECORD = MomentumRate()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bddtorque.dynamics.passive_recursion import passive_torques
 from bddtorque.dynamics.quantity import Quantity
-from bddtorque.dynamics.recursion import Recursion
+from bddtorque.dynamics.recursion import JointRecursion
 
 
 class PassivityTorque(Quantity):
@@ -15,7 +15,7 @@ class PassivityTorque(Quantity):
     inputs = ("q", "qd", "qd_reference", "qdd_reference")
     accepts = ("gravity", "payload")
     friction = True
-    recursion = Recursion(passive_torques, inputs[1:])
+    recursion = JointRecursion(passive_torques, inputs[1:])
 
 
 RECORD = PassivityTorque()
