@@ -95,11 +95,9 @@ def export_command(
     if files.c is not None:
         with ShownProgress(f"export {model.name} to C"):
             exported = export_c(model, files.c, force=files.force, compiler=files.cc, **options[COptions])
-        bound = exported.bound if chosen["term"] else list(model.certificate.bounds)
         lines = export_lines(model, exported)
         if as_json:
-            own = {"bound_si": exported.bound_si, "unit": exported.unit} if chosen["term"] else {}
-            written |= {**exported.to_plain(), "bound": bound, **own}
+            written |= {"bound": list(model.certificate.bounds), **exported.to_plain()}
     if as_json:
         write_json({"file": str(file), **written})
     else:
@@ -140,9 +138,8 @@ def _export_circuit(
 
 def _bound(made: Exported | ExportedVerilog | ExportedOneBit) -> str:
     """Return what is proved of all words; of one term, whose word is finer than that of its torque, in its unit."""
-    if made.bound_si is not None:
-        return f"{made.bound_si:.4g} {made.unit} at most"
-    return f"{made.bound:.4f} units of the last bit at most"
+    units = made.bound_si is None
+    return f"{made.bound:.4f} units of the last bit at most" if units else f"{made.bound_si:.4g} {made.unit} at most"
 
 
 def _circuit_lines(made: ExportedVerilog) -> dict[str, str]:

@@ -225,6 +225,7 @@ class Exported:
     def to_plain(self) -> dict[str, Any]:
         """Return plain data for JSON."""
         measured = {"reason": self.measured} if isinstance(self.measured, str) else vars(self.measured)
+        of_term = {"bound": self.bound, "bound_si": self.bound_si, "unit": self.unit}
         return {
             "directory": str(self.directory),
             "prefix": self.prefix,
@@ -236,6 +237,7 @@ class Exported:
             "measured": dict(measured),
             "chip": self.chip,
             "note": self.note,
+            **({} if self.bound_si is None else of_term),
         }
 
 
