@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from bddtorque.cli import options as opt
-from bddtorque.cli.console import show, write_json
+from bddtorque.cli.console import for_shell, show, write_json
 from bddtorque.cli.options import JsonOption
 
 READERS = (
@@ -32,30 +32,34 @@ def lint_command(
     *,
     chosen: dict[str, Any],
 ) -> None:
-    """Find numbers of a robot that look wrong or unintended: inertias, units, limits, dust.
+    """Find numbers of a robot that look wrong or unintended: inertias, units, limits, dust. Ends with a compile line.
 
-    Exit code 1 if anything is found.
+    Exit code 1 if anything is found that is not merely ignored.
 
     Example: bddtorque lint arm.urdf
 
     Example: bddtorque lint arm.xml --tip hand --json
     """
+    from bddtorque.cli.compile_line import compile_line
     from bddtorque.dynamics.robot_lint import lint, summary
 
     opt.check_outputs({"--fix": fix}, [robot])
-    findings = lint(robot, **{name: value for name, value in chosen.items() if value is not None})
+    given = {name: value for name, value in chosen.items() if value is not None}
+    findings = lint(robot, **given)
+    line = None if any(finding.kind == "refused" for finding in findings) else compile_line(robot, given)
     changed = None if fix is None else _write_fixed(robot, chosen["xacro_args"], fix)
     if as_json:
         fixed = {} if changed is None else {"fixed": {"file": str(fix), "links": changed}}
-        write_json({"robot": robot, "findings": [finding.to_plain() for finding in findings], **fixed})
+        write_json({"robot": robot, "findings": [finding.to_plain() for finding in findings], "compile": line, **fixed})
     else:
         for finding in findings:
-            show(f"{finding.kind}: {finding}")
+            show(for_shell(f"{finding.kind}: {finding}"))
         show(summary(findings))
+        show(f"compile: {line}" if line else "compile refuses it until what is refused here is put right")
         if changed is not None:
             which = f" of {', '.join(changed)}" if changed else ""
             show(f"wrote {fix} with {len(changed)} {'inertia' if len(changed) == 1 else 'inertias'} changed{which}")
-    if findings:
+    if any(finding.kind != "ignored" for finding in findings):
         raise typer.Exit(1)
 
 
