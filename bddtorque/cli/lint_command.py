@@ -92,7 +92,7 @@ def compile_line(robot: str, given: Mapping[str, Any]) -> str | None:
         return None
     words = ["bddtorque", "compile", robot, "--bits", str(BITS)]
     for name, value in options.items():
-        words += _option(f"--{name.replace('_', '-')}", value)
+        words += _option("--xacro-arg" if name == "xacro_args" else f"--{name.replace('_', '-')}", value)
     for quantity, stand_ins in STAND_INS.items():
         missing = [joint for joint in loaded.joints if _lacks(joint, quantity)]
         values = [stand_ins[joint.kind.turns] for joint in missing]

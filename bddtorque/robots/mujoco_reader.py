@@ -155,7 +155,7 @@ class _Reader:
         friction: Friction | str | None = Friction(damping, dry) if damping or dry else None
         for array in ("dof_dampingpoly",):
             if hasattr(model, array) and np.any(getattr(model, array)[dof]):
-                friction = f"damping must be a number, got a polynomial ({array}); ignore_friction leaves it out"
+                friction = f"damping must be a number, got a polynomial ({array}); ignore_friction=True leaves it out"
         self.joints[name] = UrdfJoint(
             name, motion.name, carrier, link, pose, axis, self._limits(joint), friction=friction,
             rotor_inertia=float(model.dof_armature[dof]), motion=motion,
