@@ -28,25 +28,25 @@ BUDGETS = {
     "assurance": 3_210,
     "base": 2_240,
     "bench": 2_270,
-    "cli": 3_730,
-    "compiler": 2_180,
-    "dynamics": 3_570,
-    "evaluate": 5_554,
-    "export": 7_052,
-    "independent": 7_272,
-    "model": 1_180,
+    "cli": 3_791,
+    "compiler": 2_190,
+    "dynamics": 3_964,
+    "evaluate": 5_445,
+    "export": 7_100,
+    "independent": 7_440,
+    "model": 1_183,
     "plan": 4_120,
-    "proof": 2_740,
+    "proof": 2_750,
     "questions": 3_790,
     "report": 2_360,
-    "robots": 3_015,
-    "spec": 1_850,
+    "robots": 3_110,
+    "spec": 1_856,
     "sweeps": 2_080,
     "targets": 3_900,
-    "words": 2_560,
+    "words": 2_552,
 }
 """Lines of Python that a folder may hold. They only shrink; what needs more says why in the commit that changes it."""
-MAX_LINES, MAX_FILES, MAX_TEST_LINES, MAX_FILE_LINES = 64_880, 344, 45_100, 450
+MAX_LINES, MAX_FILES, MAX_TEST_LINES, MAX_FILE_LINES = 65_416, 351, 45_229, 450
 """Of the package, of its files, of tests/, and of one file."""
 
 

@@ -97,12 +97,6 @@ def test_names_are_completed(typed, values, monkeypatch, capsys):
     assert capsys.readouterr().out.split() == values
 
 
-def test_sweep_has_help_of_its_own(run):
-    shown = " ".join(run("sweep", "--help").out.split())
-    assert "Threads to measure" in shown
-    assert "Do not read or write the cache" in shown
-
-
 def test_nothing_given_shows_help_and_is_bad_use(run):
     ran = run()
     assert ran.code == 2
