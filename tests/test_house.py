@@ -28,7 +28,7 @@ BUDGETS = {
     "assurance": 3_210,
     "base": 2_240,
     "bench": 2_270,
-    "cli": 3_798,
+    "cli": 3_780,
     "compiler": 2_190,
     "dynamics": 3_964,
     "evaluate": 5_445,

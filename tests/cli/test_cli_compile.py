@@ -40,7 +40,7 @@ def test_compile_as_json(run, tmp_path):
     assert told["certificate"] == model.certificate.to_plain()
     assert [each["joint"] for each in told["ranges"]] == ["shoulder", "elbow"]
     assert all(each["reached"] <= each["at_most"] and each["effective_bits"] > 1 for each in told["ranges"])
-    assert {"seconds", "peak_bytes", "numba_seconds", "start_seconds", "engine"} <= set(told["report"])
+    assert {"seconds", "peak_bytes", "blocks_from_cache", "engine"} <= set(told["report"])
 
 
 def test_compile_names_the_file_after_the_spec(run, tmp_path, monkeypatch):
