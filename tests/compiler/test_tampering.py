@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 from compiled import compiled, with_source
+from diagrams import build
 from examples_tried import examples
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
@@ -19,7 +20,6 @@ from bddtorque.compiler.verify import verify
 from bddtorque.model.model import from_bytes, to_bytes
 from bddtorque.plan.bdd import Diagram
 from bddtorque.plan.plan import plan_from_plain
-from bddtorque.plan.reduction import build
 from bddtorque.plan.table import Table
 from bddtorque.proof.certificate import Certificate
 from bddtorque.proof.proved_bound import Parts

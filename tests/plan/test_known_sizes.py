@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from diagram_samples import from_function, interleaved, rounded_product
+from diagrams import build
 
 from bddtorque.plan.forms import Bits, check_form
-from bddtorque.plan.reduction import build
 
 
 @pytest.mark.parametrize("width", [1, 2, 5, 8])
