@@ -217,7 +217,10 @@ REFUSED = [
     ({"inputs": {"x": (1, 1.0), "y": (8, 1.0)}, "output": 8}, "bits must be between 2 and 24, got 1"),
     ({"inputs": {"x": (8, -1.0), "y": (8, 1.0)}, "output": 8}, "a positive number"),
     ({"inputs": {"x": (8, 1.0), "y": (8, 1.0)}, "output": (8, "angle")}, "an angle would wrap"),
-    ({"inputs": {" x": (8, 1.0), "y": (8, 1.0)}, "output": 8}, "a name must be printable, without spaces at its ends"),
+    (
+        {"inputs": {" x": (8, 1.0), "y": (8, 1.0)}, "output": 8},
+        "a name must be printable text without spaces at its ends",
+    ),
     ({"inputs": {"x": (8, 1.0), "y": (8, 1.0)}, "output": 8, "accuracy": 0.4}, "above 0.5 units .*, got 0.4"),
     ({"inputs": {"x": (8, 1.0), "y": (8, 1.0)}, "output": 8, "trace": "traced"}, "only be traced .* a test of a value"),
     (
