@@ -26,27 +26,27 @@ OWN = [name for name in FILES if not name.startswith("independent/")]
 """Files of the package but the checker, which is copied elsewhere as a folder of its own."""
 BUDGETS = {
     "assurance": 3_210,
-    "base": 2_215,
+    "base": 2_200,
     "bench": 2_270,
     "cli": 3_730,
-    "compiler": 2_190,
+    "compiler": 2_165,
     "dynamics": 3_910,
     "evaluate": 5_554,
     "export": 7_052,
     "independent": 7_440,
     "model": 1_180,
-    "plan": 4_115,
+    "plan": 4_095,
     "proof": 2_750,
     "questions": 3_790,
     "report": 2_360,
     "robots": 3_015,
-    "spec": 1_850,
+    "spec": 1_810,
     "sweeps": 2_080,
     "targets": 3_900,
     "words": 2_560,
 }
 """Lines of Python that a folder may hold. They only shrink; what needs more says why in the commit that changes it."""
-MAX_LINES, MAX_FILES, MAX_TEST_LINES, MAX_FILE_LINES = 65_180, 351, 45_100, 450
+MAX_LINES, MAX_FILES, MAX_TEST_LINES, MAX_FILE_LINES = 65_080, 351, 44_600, 450
 """Of the package, of its files, of tests/, and of one file."""
 
 
