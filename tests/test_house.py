@@ -34,19 +34,19 @@ BUDGETS = {
     "evaluate": 5_554,
     "export": 7_052,
     "independent": 7_440,
-    "model": 1_180,
+    "model": 1_185,
     "plan": 4_095,
     "proof": 2_750,
     "questions": 3_790,
     "report": 2_360,
     "robots": 3_015,
-    "spec": 1_810,
+    "spec": 1_815,
     "sweeps": 2_080,
     "targets": 3_900,
-    "words": 2_560,
+    "words": 2_552,
 }
 """Lines of Python that a folder may hold. They only shrink; what needs more says why in the commit that changes it."""
-MAX_LINES, MAX_FILES, MAX_TEST_LINES, MAX_FILE_LINES = 65_080, 351, 44_600, 450
+MAX_LINES, MAX_FILES, MAX_TEST_LINES, MAX_FILE_LINES = 65_320, 351, 44_750, 450
 """Of the package, of its files, of tests/, and of one file."""
 
 
