@@ -32,23 +32,23 @@ BUDGETS = {
     "bench": 2_270,
     "cli": 3_790,
     "compiler": 2_200,
-    "dynamics": 3_600,
+    "dynamics": 3_570,
     "evaluate": 5_780,
     "export": 7_060,
-    "independent": 7_250,
+    "independent": 7_290,
     "model": 1_200,
     "plan": 4_140,
     "proof": 2_740,
     "questions": 3_790,
     "report": 2_370,
-    "robots": 3_030,
+    "robots": 3_015,
     "spec": 1_880,
     "sweeps": 2_080,
     "targets": 3_900,
     "words": 2_560,
 }
 """Lines of Python that a folder may hold. They only shrink; what needs more says why in the commit that changes it."""
-MAX_LINES, MAX_FILES, MAX_TEST_LINES, MAX_FILE_LINES = 65_560, 354, 45_900, 450
+MAX_LINES, MAX_FILES, MAX_TEST_LINES, MAX_FILE_LINES = 65_600, 354, 45_900, 450
 """Of the package, of its files, of tests/, and of one file."""
 
 

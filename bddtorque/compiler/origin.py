@@ -129,9 +129,9 @@ def _torque_origins(spec: Spec, robot: Robot) -> list[Origin]:
 def _from_torques(spec: Spec, robot: Robot, torques: Origin) -> Origin:
     """Return a quantity whose outputs are torques of some motions."""
     arm = TracedArm(robot, spec, torques.graph)
-    outputs = spec.record.trace(arm)
+    outputs = spec.record.compute(arm)
     graph = arm.tracer.graph(outputs, _names(spec, robot))
-    motion_names = [f"{kind}{j}" for kind in MOTION for j in range(1, arm.joints + 1)]
+    motion_names = [f"{kind}{j}" for kind in MOTION for j in range(1, robot.degrees_of_freedom + 1)]
 
     def find_errors(inputs: Mapping[str, Interval], reach: Sequence[float]) -> Floats:
         known: dict[object, float] = {}
@@ -163,7 +163,7 @@ def from_robot(spec: Spec, robot: Robot, inputs: tuple[WordArray, ...]) -> Origi
     refuse_uncompilable(robot)
     labels = {array.name: array.labels for array in inputs}
     arm = TracedArm(robot, spec, run_time=[(each, labels[each.name]) for each in spec.run_time])
-    graph = arm.tracer.graph(spec.record.trace(arm), _names(spec, robot))
+    graph = arm.tracer.graph(spec.record.compute(arm), _names(spec, robot))
     return Origin("recursive", graph, lambda inputs, _: np.array(folding_errors(graph, inputs)))
 
 

@@ -116,9 +116,3 @@ def chain_of(robot: Robot) -> Chain:
         np.array([member.multiplier for member in members], dtype=np.float64),
         np.array([member.offset for member in members], dtype=np.float64),
     )
-
-
-def serial_chain_of(robot: Robot) -> Chain:
-    """Return the arrays of a serial chain; refuse other robots."""
-    robot.require_serial("this machine")
-    return chain_of(robot)

@@ -11,23 +11,20 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from bddtorque.dynamics.batch import friction, torques
+from bddtorque.dynamics.batch import Floats, torques
 from bddtorque.dynamics.chain import Chain, chain_of
-from bddtorque.dynamics.matrices import weightless
 from bddtorque.dynamics.run_time_input import RunTimeInput
-from bddtorque.dynamics.tip import link_frames
+from bddtorque.dynamics.tip import link_frames, tip_jacobian, tip_pose
 from bddtorque.robots.robot import Robot
 from bddtorque.words.portable import sine_cosine
 
-Floats = npt.NDArray[np.float64]
 GivenNumbers = tuple[RunTimeInput, Mapping[str, Floats]]
 
 
 @dataclass(frozen=True)
 class FloatArm:
-    """A robot at N states."""
+    """A robot at N states; a number is a float for all of them, or an array (N,)."""
 
     robot: Robot
     asked: Any  # the specification
@@ -41,18 +38,37 @@ class FloatArm:
         return self.arrays["q"]
 
     @property
-    def still(self) -> Floats:
-        """No motion, (N, n)."""
-        return np.zeros_like(self.q)
+    def still(self) -> list[Any]:
+        """No motion."""
+        return [0.0] * self.q.shape[1]
 
-    def torques(self, qd: Floats, qdd: Floats, without_weight: bool = False) -> Floats:
-        """Return the torques (N, n) of a motion, without friction."""
-        turned = sine_cosine(self.q)
+    def input(self, array: str) -> list[Any]:
+        """Return the numbers of an array of the motion, one per joint."""
+        return list(self.arrays[array].T)
+
+    def word(self, name: str) -> Any:
+        """Return the value of an input word, or of one that is derived from them, by its name."""
+        array = name.rstrip("0123456789")
+        return self.derived[name] if name in self.derived else self.arrays[array][:, int(name[len(array) :]) - 1]
+
+    def torques(self, qd: Sequence[Any], qdd: Sequence[Any], weightless: bool = False) -> list[Any]:
+        """Return the torques of a motion, without friction."""
+        turned, still = sine_cosine(self.q), np.zeros_like(self.q)
+        moving_at = columns_of(qd, len(self.q)), columns_of(qdd, len(self.q))
 
         def of_chain(chain: Chain, moving: bool) -> Floats:
-            return torques(chain, self.q, *((qd, qdd) if moving else (self.still, self.still)), turned)
+            return torques(chain, self.q, *(moving_at if moving else (still, still)), turned)
 
-        return self._superposed(of_chain, without_weight)
+        return list(self._superposed(of_chain, weightless).T)
+
+    def pose(self) -> tuple[Floats, Floats]:
+        """Return position (3, N) and rotation (3, 3, N) of the tip, in base axes."""
+        position, rotation, _ = tip_pose(self.robot, self.q)
+        return position.T, rotation.transpose(1, 2, 0)
+
+    def jacobian(self) -> Floats:
+        """Return the Jacobian (6, n, N) of the tip, in base axes."""
+        return tip_jacobian(self.robot, self.q).transpose(1, 2, 0)
 
     def potential(self) -> Floats:
         """Return the potential energy (N,): 0 with all masses at the origin of the base."""
@@ -66,11 +82,7 @@ class FloatArm:
 
         return self._superposed(of_chain, False)[:, 0]
 
-    def friction(self, qd: Floats) -> Floats:
-        """Return the friction of every joint (N, n)."""
-        return friction(self.robot, qd)
-
-    def _superposed(self, of_chain: Callable[[Chain, bool], Floats], without_weight: bool) -> Floats:
+    def _superposed(self, of_chain: Callable[[Chain, bool], Floats], weightless: bool) -> Floats:
         """Return what is linear in the numbers given at run time, from its values for chains without them."""
 
         def value(chain: Chain, given: Sequence[GivenNumbers], moving: bool) -> Floats:
@@ -80,5 +92,11 @@ class FloatArm:
             return record.superpose(self.robot, chain, numbers, partial(value, given=rest, moving=moving))
 
         chain = chain_of(self.robot)
-        used = [each for each in self.run_time if not (without_weight and each[0].is_weight)]
-        return value(weightless(chain) if without_weight else chain, used, True)
+        if weightless:
+            chain = chain._replace(base_acceleration=np.zeros(3))
+        return value(chain, [each for each in self.run_time if not (weightless and each[0].is_weight)], True)
+
+
+def columns_of(numbers: Sequence[Any], count: int) -> Floats:
+    """Return numbers, each a float or an array (N,), as the columns of an array (N, numbers) in memory order."""
+    return np.ascontiguousarray(np.stack([np.broadcast_to(each, count) for each in numbers], axis=1))

@@ -1,7 +1,8 @@
 """`Quantity`: one function of a robot, as a record. Each file of `dynamics/quantities/` defines one.
 
-A quantity says which arrays go in and come out, how it is traced, and what its true values are in float64 (by other
-code than the trace). Everything else follows: compiling, proving, exporting, comparing.
+A quantity says which arrays go in and come out, and how they are computed: under trace, for compiling, and in float64,
+for its true values. What arms do for it (torques, the pose and the Jacobian of the tip, energies) is written apart for
+both. Everything else follows: compiling, proving, exporting, comparing.
 """
 
 from __future__ import annotations
@@ -11,20 +12,17 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Protocol
 
-import numpy as np
-import numpy.typing as npt
-
 from bddtorque.base.errors import BddTorqueError
+from bddtorque.dynamics.batch import Floats, friction
 from bddtorque.dynamics.coupling import angle_words
-from bddtorque.dynamics.float_arm import FloatArm
+from bddtorque.dynamics.float_arm import FloatArm, columns_of
 from bddtorque.dynamics.traced_arm import TracedArm
-from bddtorque.dynamics.tracer import Number
 from bddtorque.robots.robot import Robot
 from bddtorque.words.bounded import Interval
 from bddtorque.words.interface import Derived, WordArray
 
-Floats = npt.NDArray[np.float64]
-
+Arm = TracedArm | FloatArm
+"""A robot as quantities see it: numbers are traced, or arrays (N,) of N states."""
 MOTION = {"q": "position", "qd": "velocity", "qdd": "acceleration"}
 """The physical kind of each array of a motion; ``q_desired`` and so on hold the same as ``q``."""
 DESIRED = tuple(f"{array}_desired" for array in MOTION)
@@ -138,13 +136,14 @@ class Quantity:
         """Return words made of input words that the trace reads, besides those of all quantities."""
         return ()
 
-    def trace(self, arm: TracedArm) -> list[Number]:
-        """Return the outputs under trace, in the order of their labels."""
+    def compute(self, arm: Arm) -> list[Any]:
+        """Return the outputs without friction, in the order of their labels, in SI units."""
         raise NotImplementedError
 
     def values(self, arm: FloatArm) -> Floats:
         """Return the outputs (N, outputs) of N states in float64, in SI units."""
-        raise NotImplementedError
+        outputs = columns_of(self.compute(arm), len(arm.q))
+        return outputs + friction(arm.robot, arm.arrays["qd"]) if self.friction else outputs
 
     def known_ranges(self, asked: Asked, robot: Robot) -> list[Interval] | None:
         """Return what is known of each output whatever the words are; None where nothing is."""

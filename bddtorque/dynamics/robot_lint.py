@@ -14,20 +14,16 @@ from dataclasses import asdict, dataclass
 from typing import Any, Unpack
 
 import numpy as np
-import numpy.typing as npt
 
 from bddtorque.base.errors import BddTorqueError
-from bddtorque.dynamics.batch import inverse_dynamics
+from bddtorque.dynamics.batch import Floats, inverse_dynamics
 from bddtorque.dynamics.coupling import refuse_ambiguous_turns, refuse_uncompilable
 from bddtorque.robots.library import RobotLike, load_robot, stated_tree
-from bddtorque.robots.limits import ACCELERATION_PER_VELOCITY
-from bddtorque.robots.parts import Link
+from bddtorque.robots.parts import ACCELERATION_PER_VELOCITY, Link
 from bddtorque.robots.robot import Robot
 from bddtorque.robots.tree_robot import TreeOptions
 from bddtorque.robots.urdf_tree import UNLIMITED, Tree, UrdfJoint
 from bddtorque.words.formats import Format
-
-Floats = npt.NDArray[np.float64]
 
 WIDEST, NARROWEST = 3.0, 1e-4
 """m; a body of some kilograms whose radius of gyration is beyond is in other units than it says."""

@@ -9,16 +9,30 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, ClassVar
 
-import numpy as np
-import numpy.typing as npt
-
+from bddtorque.base.errors import BddTorqueError
+from bddtorque.base.plain import describe, real
+from bddtorque.dynamics.batch import Floats
 from bddtorque.dynamics.chain import Chain
 from bddtorque.robots.robot import Robot
 from bddtorque.words.interface import WordArray
 
-Floats = npt.NDArray[np.float64]
 ChainValues = Callable[..., Floats]
 """values(chain) -> (N, k): torques or energies of the states at hand; with ``moving=False`` as if all were at rest."""
+
+
+def as_runtime(given: object, name: str) -> bool:
+    """Return True, the only value that the key ``runtime`` has."""
+    if given is not True:
+        raise BddTorqueError(f"{name} must be true or left out, got {describe(given)}")
+    return True
+
+
+def above_zero(given: object, name: str, unit: str) -> float:
+    """Return a finite number above 0."""
+    number = real(given, name)
+    if number <= 0:
+        raise BddTorqueError(f"{name} must be above 0 {unit}, got {number:g}")
+    return number
 
 
 class RunTimeInput:

@@ -5,15 +5,13 @@ from __future__ import annotations
 import math
 
 import numpy as np
-import numpy.typing as npt
 
+from bddtorque.dynamics.batch import Floats
 from bddtorque.dynamics.chain import Chain, chain_of
 from bddtorque.dynamics.coupling import member_positions
 from bddtorque.robots.robot import Robot
 from bddtorque.words.bounded import ROUND_UP
 from bddtorque.words.portable import sine_cosine
-
-Floats = npt.NDArray[np.float64]
 
 
 def largest_entry(robot: Robot) -> float:

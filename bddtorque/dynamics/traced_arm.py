@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from bddtorque.dynamics.chain import Chain
-from bddtorque.dynamics.coupling import angle_name, drive_torques, member_motion, traced_positions
+from bddtorque.dynamics.coupling import angle_name, traced_positions
 from bddtorque.dynamics.exact_trace import (
     Rows,
     exact_array,
@@ -25,7 +25,8 @@ from bddtorque.dynamics.exact_trace import (
     turned,
 )
 from bddtorque.dynamics.graph import Graph
-from bddtorque.dynamics.newton_euler import WRENCH, add, newton_euler
+from bddtorque.dynamics.newton_euler import add
+from bddtorque.dynamics.robot_trace import sines_and_cosines, trace_recursion
 from bddtorque.dynamics.run_time_input import RunTimeInput
 from bddtorque.dynamics.tracer import Exact, ExactTracer, Number, traced_inputs
 from bddtorque.robots.robot import Robot
@@ -44,27 +45,27 @@ class TracedArm:
     motions: list[TracedMotion] = field(default_factory=list)
 
     @property
-    def joints(self) -> int:
-        """The number of driven joints, n."""
-        return self.robot.degrees_of_freedom
-
-    @property
     def still(self) -> list[Number]:
         """No motion."""
-        return [0.0] * self.joints
+        return [0.0] * self.robot.degrees_of_freedom
 
     def input(self, array: str) -> list[Any]:
         """Return the numbers of an array of the motion, one per joint."""
-        return traced_inputs(self.tracer, array, self.joints)
+        return traced_inputs(self.tracer, array, self.robot.degrees_of_freedom)
+
+    def word(self, name: str) -> Any:
+        """Return an input word, or one that is derived from them, by its name."""
+        return self.tracer.input(name)
 
     def torques(self, qd: Sequence[Number], qdd: Sequence[Number], weightless: bool = False) -> list[Number]:
         """Return the torques of a motion, without friction."""
         if self.torque_graph is None:
-            found = self._exact_torques(qd, qdd, weightless)
+            chain = self.chain(weightless)
+            found = trace_recursion(chain, *self.member_positions(chain), qd, qdd)
         else:
             motion = {"q": self.input("q"), "qd": qd, "qdd": qdd}
             inputs = {f"{kind}{j}": value for kind, values in motion.items() for j, value in enumerate(values, 1)}
-            inputs |= {name: self.tracer.input(name) for name in map(angle_name, range(1, self.joints + 1))}
+            inputs |= {name: self.tracer.input(name) for name in map(angle_name, range(1, len(qd) + 1))}
             found = self.torque_graph.evaluate(inputs, self.tracer, Exact)
         self.motions.append(TracedMotion(list(qd), list(qdd), found))
         return found
@@ -106,18 +107,7 @@ class TracedArm:
     def member_positions(self, chain: Chain) -> tuple[Any, Any, Any]:
         """Return the positions of all joints, followers too, and their sines and cosines."""
         position = traced_positions(chain, self.tracer) * chain.multiplier + chain.offset
-        turns = (self.tracer.sin, self.tracer.cos)
-        sine, cosine = (np.array([turn(angle) for angle in position], dtype=object) for turn in turns)
-        return position, sine, cosine
-
-    def _exact_torques(self, qd: Sequence[Number], qdd: Sequence[Number], weightless: bool) -> list[Number]:
-        chain = self.chain(weightless)
-        position, sine, cosine = self.member_positions(chain)
-        velocity, acceleration = (member_motion(chain, np.array(each, dtype=object)) for each in (qd, qdd))
-        k = len(chain.turns)
-        tau, wrench = np.zeros(k, dtype=object), np.zeros((k, WRENCH), dtype=object)
-        newton_euler(chain, sine, cosine, position, velocity, acceleration, tau, wrench)
-        return list(drive_torques(chain, tau))
+        return position, *sines_and_cosines(self.tracer, position)
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ bounded as a product of motions is, t being one more of them: exact where the po
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from functools import cache
 from typing import Any
@@ -161,6 +161,8 @@ def _by_grids(terms: Mapping[Monomial, Ball], box: Box, wanted: Span) -> Span:
         best = common(best, _by_waves(short, off + left_out, box, wanted))
     if left_out and not within(best, wanted):
         best = common(best, _by_waves(waves, off, box, wanted))
+    if not within(best, wanted):  # by so little that only a grid of very many points along few positions tells
+        best = common(best, enclosed_on_few_axes(waves, off, box, wanted, FINER[3:]))
     return best
 
 
@@ -259,10 +261,13 @@ def _values(waves: Waves, points: list[int], done: int) -> npt.NDArray[Any]:
     return found
 
 
-def enclosed_on_few_axes(waves: Mapping[Monomial, Waves], off: float, box: Box, wanted: Span) -> Span:
+def enclosed_on_few_axes(
+    waves: Mapping[Monomial, Waves], off: float, box: Box, wanted: Span, finer: Sequence[int] = (FINE,)
+) -> Span:
     """Return a range of a sum of waves that is known but for `off`, no closer than `wanted` asks for.
 
-    Positions are held one after another, each time the one that is seen to help most on a coarse grid.
+    Positions are held one after another, each time the one that is seen to help most on a coarse grid; each time the
+    points along them, in multiples of the degree, become `finer` while that can be enough.
     """
     rank = max(each.ndim for each in waves.values())
     waves = {monomial: each if each.ndim else each.reshape((1,) * rank) for monomial, each in waves.items()}
@@ -278,15 +283,20 @@ def enclosed_on_few_axes(waves: Mapping[Monomial, Waves], off: float, box: Box, 
     while left:
         held.append(min(left, key=beyond))
         left.remove(held[-1])
-        points = {axis: FINE * (counts[axis] // 2) for axis in held}
-        if math.prod(points.values()) * math.prod(counts[axis] for axis in left) > MAX_ON_FEW_AXES:
-            break
-        (low, high), varying = _range(waves, points, box)
-        fall = 1 / math.prod(math.cos(math.pi * (counts[axis] // 2) / n) for axis, n in points.items()) - 1
-        slack = off + varying * fall * (1 + ADDED)
-        best = max(best[0], low - slack), min(best[1], high + slack)
-        if wanted[0] <= best[0] and best[1] <= wanted[1]:
-            break
+        for factor in finer:
+            points = {axis: factor * (counts[axis] // 2) for axis in held}
+            if math.prod(points.values()) * math.prod(counts[axis] for axis in left) > MAX_ON_FEW_AXES:
+                if factor == finer[0]:
+                    return best
+                break
+            (low, high), varying = _range(waves, points, box)
+            fall = 1 / math.prod(math.cos(math.pi * (counts[axis] // 2) / n) for axis, n in points.items()) - 1
+            slack = off + varying * fall * (1 + ADDED)
+            best = common(best, (low - slack, high + slack))
+            if within(best, wanted):
+                return best
+            if not within((low - off, high + off), wanted):
+                break
     return best
 
 

@@ -48,7 +48,7 @@ from bddtorque.words.bounded import ROUND_UP, Interval
 from bddtorque.words.error_bound import ErrorBound
 from bddtorque.words.float_sine import sine_error
 from bddtorque.words.integer_range import Range, word_range
-from bddtorque.words.ordered_sums import added
+from bddtorque.words.portable import added
 from bddtorque.words.turning import Errors, SineOf, Turned, accumulate, rotated
 
 PARTS = ("dropped", "constants", "tables", "products", "sums")

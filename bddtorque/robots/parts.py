@@ -19,6 +19,8 @@ ZERO: Vector = (0.0, 0.0, 0.0)
 NO_INERTIA: Matrix = (ZERO, ZERO, ZERO)
 STANDARD_GRAVITY: Vector = (0.0, 0.0, -9.81)
 
+ACCELERATION_PER_VELOCITY = 4.0
+"""1/s. Where neither robot nor spec knows an acceleration, a joint may reach full speed in a quarter of a second."""
 PHYSICAL_TOLERANCE = 1e-6
 """Largest amount, in traces, by which an inertia may miss symmetry, positivity and the triangle inequality."""
 ROTATION_TOLERANCE = 1e-9

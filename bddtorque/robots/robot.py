@@ -141,20 +141,6 @@ class Robot:
         """True if each joint sits on the link before it and no joint follows another."""
         return not self.followers and all(joint.parent is None for joint in self.joints)
 
-    def require_serial(self, what: str) -> None:
-        """Raise unless the robot is a serial chain; `what` names the feature that needs one."""
-        if not self.serial:
-            raise BddTorqueError(
-                f"{what} takes serial chains only, and robot '{self.name}' is a tree or has joints that follow others; "
-                "choose a chain with tip, and lock the others"
-            )
-        for joint in self.joints:
-            if len(joint.kind.motions) > 1:
-                raise BddTorqueError(
-                    f"{what} takes joints that only turn or only slide, and joint '{joint.name}' of robot "
-                    f"'{self.name}' is a {joint.kind} joint"
-                )
-
     @property
     def coupled(self) -> bool:
         """True if one position moves several members: joints follow others, or are made of several motions."""

@@ -1,12 +1,15 @@
-"""Sines and cosines that are the same floats on every machine.
+"""Sines, cosines and sums that are the same floats on every machine.
 
-NumPy's own differ in the last bit with the instructions that a processor has. That is far below any bound, but a search
-that takes the larger of two torques may go another way for it, and end at another state.
+NumPy's own sines differ in the last bit with the instructions that a processor has. That is far below any bound, but a
+search that takes the larger of two torques may go another way for it, and end at another state.
 """
 
 from __future__ import annotations
 
 import math
+import operator
+from collections.abc import Iterable
+from functools import reduce
 
 import numpy as np
 import numpy.typing as npt
@@ -42,3 +45,12 @@ def _polynomial(coefficients: tuple[float, ...], x: Floats) -> Floats:
     for coefficient in reversed(coefficients[:-1]):
         value = value * x + coefficient
     return value
+
+
+def added(numbers: Iterable[float]) -> float:
+    """Return the sum of floats, added from the first to the last.
+
+    Python's own `sum` compensates for what it rounds, from version 3.12 on: its last bit depends on the version, and
+    plans and certificates must not.
+    """
+    return reduce(operator.add, numbers, 0.0)

@@ -34,6 +34,7 @@ from machines.lathrop.logarithmic_program import logarithmic_program
 from machines.lathrop.matrix_vector_processor import MODULES, MULTIPLIERS
 from machines.lathrop.operation_counts import counted_state, general_graph
 from machines.lathrop.vector_program import Program, duration, processors, tasks_of
+from machines.serial_arm import require_serial
 
 COEFFICIENT_BYTES = 2
 """Of an entry of Horn and Raibert's tables."""
@@ -160,7 +161,7 @@ def horn_raibert(terms: Terms | None, costs: CostModel, most_bytes: float = MAX_
 
 def literature(robot: Robot, costs: CostModel, terms: Terms | None) -> list[Machine]:
     """Return all machines of the literature; `terms` as `expanded_terms` gives them."""
-    robot.require_serial("a comparison of machines")
+    require_serial(robot, "a comparison of machines")
     return [
         *newton_euler(robot, costs),
         luh_lin(robot, costs),

@@ -35,6 +35,7 @@ from machines.lathrop.linear_program import linear_program, program_inputs
 from machines.lathrop.logarithmic_program import logarithmic_program
 from machines.lathrop.systolic import pipeline, simulate
 from machines.lathrop.vector_program import Program, Times, run
+from machines.serial_arm import require_serial
 from machines.table_machines import table_machines
 
 if TYPE_CHECKING:
@@ -131,7 +132,7 @@ class _Truth:
 
 def torque_runs(robot: Robot, position_bits: int) -> Mapping[str, Callable[[Floats, Floats, Floats], Floats]]:
     """Return what runs each machine on states (N, n), by its name or the first part of it."""
-    robot.require_serial("a comparison of machines")
+    require_serial(robot, "a comparison of machines")
     revolute = [joint.kind.turns for joint in robot.joints]
     linear, logarithmic = (
         linear_program(revolute, end_to_end=True),

@@ -125,6 +125,8 @@ def state_outputs(
         case "mass_matrix":
             full = tree.mass_matrix(model, q)
             return np.array([full[i, j] for i, j in upper_triangle(len(q))])
+        case "momentum":
+            return tree.mass_matrix(model, q) @ at["qd"]
         case "kinematics":
             return tree.pose(model, q)
         case "jacobian":

@@ -36,15 +36,6 @@ def test_a_missing_input_is_named(small: Graph) -> None:
         small.evaluate({"x1": 0, "x2": 0, "x4": 0})
 
 
-def test_fractions_are_exact() -> None:
-    tracer = Tracer()
-    a, b = traced_inputs(tracer, "x", 2)
-    graph = tracer.graph([(a - b) * (0.25 * a + b), a - 3.0], ["one", "two"])
-    one, two = graph.evaluate({"x1": Fraction(1, 3), "x2": Fraction(1, 7)}, constant=Fraction)
-    assert one == (Fraction(1, 3) - Fraction(1, 7)) * (Fraction(1, 12) + Fraction(1, 7))
-    assert two == Fraction(-8, 3)
-
-
 def test_a_number_type_of_ones_own() -> None:
     """Fractions with a parabola for a cosine: nothing but sums, products, signs, `sin` and `cos` is asked for."""
     exact = SimpleNamespace(sin=lambda x: x, cos=lambda x: Fraction(1) - x * x / 2)

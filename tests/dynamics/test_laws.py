@@ -89,49 +89,6 @@ def test_power_is_the_growth_of_energy(robot: Robot, seed: int) -> None:
     np.testing.assert_allclose(derivative(energy, 1e-4), power, rtol=0, atol=1e-7 * size(power, energy(0)))
 
 
-@settings(max_examples=examples(12))
-@given(robots(most=3), seeds)
-def test_energy_is_conserved_when_nothing_drives(robot: Robot, seed: int) -> None:
-    """Half a second of free motion, Runge-Kutta of fourth order, several arms at once."""
-    q, qd, _ = random_states(robot, 6, seed, velocity=1.0)
-    free, step = np.zeros(robot.degrees_of_freedom), 2e-3
-
-    def slope(q: np.ndarray, qd: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        return qd, bt.forward_dynamics(robot, q, qd, free)
-
-    start, still = kinetic_energy(robot, q, qd) + potential_energy(robot, q), kinetic_energy(robot, q, qd)
-    for _ in range(250):
-        v1, a1 = slope(q, qd)
-        v2, a2 = slope(q + step / 2 * v1, qd + step / 2 * a1)
-        v3, a3 = slope(q + step / 2 * v2, qd + step / 2 * a2)
-        v4, a4 = slope(q + step * v3, qd + step * a3)
-        q, qd = q + step / 6 * (v1 + 2 * v2 + 2 * v3 + v4), qd + step / 6 * (a1 + 2 * a2 + 2 * a3 + a4)
-    moving = kinetic_energy(robot, q, qd)
-    np.testing.assert_allclose(moving + potential_energy(robot, q), start, rtol=0, atol=1e-6 * size(start, moving))
-    if np.any(robot.gravity):
-        assert np.abs(moving - still).max() > 1e-3  # something was exchanged
-
-
-@settings(max_examples=examples(60))
-@given(robots(), seeds, st.floats(-3, 3), st.floats(-3, 3))
-def test_torque_is_linear_in_acceleration(robot: Robot, seed: int, a: float, b: float) -> None:
-    q, qd, first = random_states(robot, 4, seed)
-    second = random_states(robot, 4, seed ^ 1)[2]
-    mixed = bt.inverse_dynamics(robot, q, qd, a * first + b * second)
-    inertial = [np.einsum("rij,rj->ri", bt.mass_matrix(robot, q), x) for x in (first, second)]
-    expected = bt.bias(robot, q, qd) + a * inertial[0] + b * inertial[1]
-    np.testing.assert_allclose(mixed, expected, rtol=0, atol=1e-11 * size(mixed, *inertial))
-
-
-@settings(max_examples=examples(60))
-@given(robots(), seeds, st.floats(-3, 3))
-def test_torque_is_quadratic_in_velocity(robot: Robot, seed: int, factor: float) -> None:
-    q, qd, _ = random_states(robot, 4, seed)
-    weight = bt.gravity_torque(robot, q)
-    found, once = bt.bias(robot, q, factor * qd) - weight, bt.bias(robot, q, qd) - weight
-    np.testing.assert_allclose(found, factor**2 * once, rtol=0, atol=1e-11 * size(once, weight))
-
-
 @settings(max_examples=examples(60))
 @given(robots(), seeds, *[st.integers(-3, 3)] * 3)
 def test_units_may_be_chosen(robot: Robot, seed: int, kilogram: int, metre: int, second: int) -> None:

@@ -77,11 +77,6 @@ def test_sliding_joints_in_every_place(kinds: tuple, geometry: str) -> None:  # 
     assert error(random_robot(kinds, [geometry] * 3, seed=7, payload=True)) < 1e-12
 
 
-@pytest.mark.parametrize("pair", list(product(GEOMETRIES, repeat=2)), ids="-".join)
-def test_every_pair_of_geometries(pair: tuple[str, str]) -> None:
-    assert error(random_robot(["revolute"] * 4, ["general", *pair, "general"], seed=11)) < 1e-12
-
-
 def leaning(robot: Robot, tilt: float, seed: int) -> Robot:
     """Return the robot with every joint axis tilted a little, in a random direction."""
     random = np.random.default_rng(seed)

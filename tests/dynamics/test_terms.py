@@ -43,25 +43,17 @@ def sum_of_terms(robot: bt.Robot, q: Any, qd: Any, qdd: Any) -> Any:
 
 
 @settings(max_examples=examples(40))
-@given(robots(most=4), seeds)
+@given(robots(most=5), seeds)
 def test_their_sum_is_newton_euler(robot: bt.Robot, seed: int) -> None:
     states = random_states(robot, 10, seed)
     found = sum_of_terms(robot, *states)
     assert relative_error(found, bt.inverse_dynamics(robot, *states)) < 1e-10
 
 
-@pytest.mark.parametrize("name", ["planar2r", "planar3r_b", "scara", "stanford", "puma560", "ur5"])
+@pytest.mark.parametrize("name", ["stanford", "puma560", "ur5", pytest.param("panda", marks=pytest.mark.everything)])
 def test_their_sum_is_newton_euler_on_real_arms(name: str) -> None:
     robot = bt.load_robot(name)
-    states = random_states(robot, 20)
-    found = sum_of_terms(robot, *states)
-    assert relative_error(found, bt.inverse_dynamics(robot, *states)) < 1e-10
-
-
-def test_five_joints_turning_and_sliding() -> None:
-    kinds = ["revolute", "prismatic", "revolute", "prismatic", "revolute"]
-    robot = random_robot(kinds, ["general"] * 5, seed=3, payload=True)
-    states = random_states(robot, 5)
+    states = random_states(robot, 2)
     found = sum_of_terms(robot, *states)
     assert relative_error(found, bt.inverse_dynamics(robot, *states)) < 1e-10
 
@@ -83,14 +75,6 @@ def test_weight_along_the_axes_is_no_term() -> None:
     flat = flat.with_gravity(tuple(9.81 * axis))
     assert np.abs(bt.gravity_torque(flat, random_states(flat, 50)[0])).max() > 0
     assert {term.kind for term in bt.terms_of(flat).terms} == {"inertial", "centripetal", "coriolis"}
-
-
-@pytest.mark.everything
-def test_seven_joints_sum_to_newton_euler() -> None:
-    robot = bt.load_robot("panda")
-    states = random_states(robot, 2)
-    found = sum_of_terms(robot, *states)
-    assert relative_error(found, bt.inverse_dynamics(robot, *states)) < 1e-10
 
 
 @pytest.fixture(scope="module")

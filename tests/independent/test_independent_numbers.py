@@ -182,6 +182,13 @@ def test_one_position_at_points_is_closer_than_amplitudes(monkeypatch):
     assert reached <= largest(found, 1.06 * reached) <= 1.06 * reached
 
 
+def test_very_many_points_along_one_position_tell_a_little_from_nothing(monkeypatch):
+    """A cosine of the first position, and a thousandth of its sine times that of the second: never both at once."""
+    found = field_of([(1.0, 1, 0, False, 1), (0.0005, 1, 1, False, 2), (-0.0005, 1, -1, False, 2)])
+    monkeypatch.setattr(peaks, "MAX_POINTS", 5000)  # as for many positions, of which each has few points
+    assert 1.0 < largest(found, 1.0003) <= 1.0003
+
+
 @settings(max_examples=examples(40))
 @given(waves, st.tuples(st.floats(-3, 3), st.floats(-3, 3), st.floats(-3, 3)))
 def test_boxes_prove_what_is_so_and_nothing_else(terms, forms):

@@ -64,17 +64,16 @@ EVERY: list[Any] = [
     pytest.param(robot, quantity, target, options, marks=pytest.mark.everything)
     for target in BITS
     for robot, more in (("planar2r", {}), (SLIDING, MOTION), (RUBBING, {}))
-    for quantity in ("gravity", "bias", "mass_matrix", "kinematics", "jacobian", "computed_torque", "energy")
+    for quantity in QUANTITIES
+    if quantity != "torque"
     for options in [{**more, **({"gains": GAINS} if quantity == "computed_torque" else {})}]
 ]
-READ = {"gravity": 1, "mass_matrix": 1, "kinematics": 1, "jacobian": 1, "bias": 2, "energy": 2}
-"""How many of positions, velocities and accelerations a quantity reads, where it is not all."""
 
 
 def compiled(robot: Any, quantity: str, target: str, options: dict[str, Any]) -> bytes:
-    unread = ("position", "velocity", "acceleration")[READ.get(quantity, 3) :]
-    kept = {key: value for key, value in options.items() if key not in unread}
-    kept |= {} if quantity in ("mass_matrix", "kinematics", "jacobian", "energy") else {"torque": "auto"}
+    needed = QUANTITIES[quantity].ranges
+    kept = {key: value for key, value in options.items() if key not in MOTION or key in needed}
+    kept |= {"torque": "auto"} if "torque" in needed else {}
     own = {"target": target, "bits": BITS[target], "workers": 1, "cache": None}
     return to_bytes(bt.compile(robot, quantity=quantity, **{**own, **kept}))
 

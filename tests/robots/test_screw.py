@@ -24,6 +24,7 @@ from bddtorque.robots.joint_kinds import Revolute, Screw, joint_kind
 from bddtorque.robots.parts import Joint, Link
 from bddtorque.robots.robot import Robot
 from bddtorque.robots.toml_reader import from_toml
+from machines.serial_arm import require_serial
 
 PRESS = """
 name = "press"
@@ -267,6 +268,6 @@ def test_it_must_stay_within_a_turn(limits: str, message: str) -> None:
 
 def test_what_takes_plain_joints_says_so() -> None:
     with pytest.raises(BddTorqueError, match=r"joint 'spindle' of robot 'press' is a screw joint"):
-        from_toml(PRESS).require_serial("this machine")
+        require_serial(from_toml(PRESS), "this machine")
     with pytest.raises(BddTorqueError, match=r"terms of such joints are not expanded"):
         bt.terms_of(from_toml(PRESS))

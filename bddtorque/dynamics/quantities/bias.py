@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from bddtorque.dynamics.float_arm import FloatArm
-from bddtorque.dynamics.quantity import Floats, Quantity
-from bddtorque.dynamics.traced_arm import TracedArm
-from bddtorque.dynamics.tracer import Number
+from typing import Any
+
+from bddtorque.dynamics.quantity import Arm, Quantity
 
 
 class Bias(Quantity):
@@ -17,13 +16,9 @@ class Bias(Quantity):
     accepts = ("gravity", "payload")
     friction = from_torques = True
 
-    def trace(self, arm: TracedArm) -> list[Number]:
+    def compute(self, arm: Arm) -> list[Any]:
         """Return the torques of a motion without acceleration."""
         return arm.torques(arm.input("qd"), arm.still)
-
-    def values(self, arm: FloatArm) -> Floats:
-        """Return the torques of a motion without acceleration."""
-        return arm.torques(arm.arrays["qd"], arm.still) + arm.friction(arm.arrays["qd"])
 
 
 RECORD = Bias()

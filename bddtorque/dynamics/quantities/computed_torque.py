@@ -6,13 +6,8 @@ from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any
 
-import numpy as np
-
 from bddtorque.base.errors import BddTorqueError
-from bddtorque.dynamics.float_arm import FloatArm
-from bddtorque.dynamics.quantity import DESIRED, Asked, Floats, Quantity
-from bddtorque.dynamics.traced_arm import TracedArm
-from bddtorque.dynamics.tracer import Exact, Number
+from bddtorque.dynamics.quantity import DESIRED, Arm, Asked, Quantity
 from bddtorque.robots.robot import Robot
 from bddtorque.words.argument import Argument
 from bddtorque.words.interface import Derived, WordArray
@@ -66,27 +61,15 @@ class ComputedTorque(Quantity):
                 made.append(Derived(error_name(j), ((f"q_desired{j}", 1), (f"q{j}", -1)), argument))
         return tuple(made)
 
-    def trace(self, arm: TracedArm) -> list[Number]:
+    def compute(self, arm: Arm) -> list[Any]:
         """Return the torques of the accelerations that the law asks for."""
         accelerations = []
         for j, (kp, kv) in enumerate(gains_of(arm.asked, arm.robot), 1):
-            position: Any = arm.tracer.input(error_name(j))
-            if not arm.robot.joints[j - 1].kind.turns:
-                position = arm.tracer.input(f"q_desired{j}") - arm.tracer.input(f"q{j}")
-            velocity: Any = arm.tracer.input(f"qd_desired{j}") - arm.tracer.input(f"qd{j}")
-            accelerations.append(arm.tracer.input(f"qdd_desired{j}") + velocity * Exact(kv) + position * Exact(kp))
+            turns = arm.robot.joints[j - 1].kind.turns
+            position = arm.word(error_name(j)) if turns else arm.word(f"q_desired{j}") - arm.word(f"q{j}")
+            velocity = arm.word(f"qd_desired{j}") - arm.word(f"qd{j}")
+            accelerations.append(arm.word(f"qdd_desired{j}") + velocity * kv + position * kp)
         return arm.torques(arm.input("qd"), accelerations)
-
-    def values(self, arm: FloatArm) -> Floats:
-        """Return the torques of the accelerations that the law asks for."""
-        gains, given = np.array(gains_of(arm.asked, arm.robot)), arm.arrays
-        error = given["q_desired"] - given["q"]
-        for j in range(error.shape[1]):
-            if (name := error_name(j + 1)) in arm.derived:
-                error[:, j] = arm.derived[name]
-        rate = given["qd_desired"] - given["qd"]
-        qdd = given["qdd_desired"] + gains[:, 1] * rate + gains[:, 0] * error
-        return arm.torques(given["qd"], qdd) + arm.friction(given["qd"])
 
 
 RECORD = ComputedTorque()

@@ -6,12 +6,7 @@ import math
 from fractions import Fraction
 from typing import Any
 
-import numpy as np
-
-from bddtorque.dynamics.float_arm import FloatArm
-from bddtorque.dynamics.quantity import ANY, Asked, Floats, OutputArray, Quantity
-from bddtorque.dynamics.traced_arm import TracedArm
-from bddtorque.dynamics.tracer import Exact, Number
+from bddtorque.dynamics.quantity import ANY, Arm, Asked, OutputArray, Quantity
 from bddtorque.robots.parts import Link
 from bddtorque.robots.robot import Robot
 from bddtorque.words.bounded import Interval
@@ -38,20 +33,14 @@ class Energy(Quantity):
     )
     accepts = ("gravity", "payload")
 
-    def trace(self, arm: TracedArm) -> list[Number]:
+    def compute(self, arm: Arm) -> list[Any]:
         """Return both energies."""
         qd = arm.input("qd")
         momentum = arm.torques(arm.still, qd, weightless=True)
         kinetic: Any = 0.0
         for velocity, own in zip(qd, momentum, strict=True):
             kinetic = kinetic + velocity * own
-        return [kinetic * Exact(0.5), arm.potential()]
-
-    def values(self, arm: FloatArm) -> Floats:
-        """Return both energies."""
-        qd = arm.arrays["qd"]
-        kinetic = 0.5 * np.sum(qd * arm.torques(arm.still, qd, without_weight=True), axis=1)
-        return np.stack([kinetic, arm.potential()], axis=1)
+        return [kinetic * 0.5, arm.potential()]
 
     def known_ranges(self, asked: Asked, robot: Robot) -> list[Interval] | None:
         """Return that kinetic energy is never negative, where all bodies are such as can exist.

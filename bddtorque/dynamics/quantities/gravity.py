@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from bddtorque.dynamics.float_arm import FloatArm
-from bddtorque.dynamics.quantity import Floats, Quantity
-from bddtorque.dynamics.traced_arm import TracedArm
-from bddtorque.dynamics.tracer import Number
+from typing import Any
+
+from bddtorque.dynamics.quantity import Arm, Quantity
 
 
 class Gravity(Quantity):
@@ -17,11 +16,7 @@ class Gravity(Quantity):
     accepts = ("gravity", "payload")
     at_rest = from_torques = True
 
-    def trace(self, arm: TracedArm) -> list[Number]:
-        """Return the torques at rest."""
-        return arm.torques(arm.still, arm.still)
-
-    def values(self, arm: FloatArm) -> Floats:
+    def compute(self, arm: Arm) -> list[Any]:
         """Return the torques at rest."""
         return arm.torques(arm.still, arm.still)
 

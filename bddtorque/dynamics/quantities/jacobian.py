@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
-from bddtorque.dynamics.float_arm import FloatArm
-from bddtorque.dynamics.quantity import ANY, Asked, Floats, OutputArray, Quantity
-from bddtorque.dynamics.tip import largest_entry, tip_jacobian
-from bddtorque.dynamics.traced_arm import TracedArm
-from bddtorque.dynamics.tracer import Number
+from bddtorque.dynamics.quantity import ANY, Arm, Asked, OutputArray, Quantity
+from bddtorque.dynamics.tip import largest_entry
 from bddtorque.robots.robot import Robot
 from bddtorque.words.bounded import Interval
 
@@ -34,13 +32,9 @@ class Jacobian(Quantity):
     outputs = (OutputArray("jacobian", entry_labels, entry_units, lambda robot: (6, robot.degrees_of_freedom)),)
     needs_tip = True
 
-    def trace(self, arm: TracedArm) -> list[Number]:
+    def compute(self, arm: Arm) -> list[Any]:
         """Return the entries, row by row."""
         return [entry for row in arm.jacobian() for entry in row]
-
-    def values(self, arm: FloatArm) -> Floats:
-        """Return the entries, row by row."""
-        return tip_jacobian(arm.robot, arm.q).reshape(len(arm.q), -1)
 
     def known_ranges(self, asked: Asked, robot: Robot) -> list[Interval] | None:
         """Return how large the angular entries can be: a column is the sum of multiplier · axis over all that turns.

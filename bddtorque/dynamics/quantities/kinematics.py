@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import numpy as np
+from typing import Any
 
-from bddtorque.dynamics.float_arm import FloatArm
-from bddtorque.dynamics.quantity import ANY, Asked, Floats, OutputArray, Quantity
-from bddtorque.dynamics.tip import largest_entry, tip_pose
-from bddtorque.dynamics.traced_arm import TracedArm
-from bddtorque.dynamics.tracer import Number
+from bddtorque.dynamics.quantity import ANY, Arm, Asked, OutputArray, Quantity
+from bddtorque.dynamics.tip import largest_entry
 from bddtorque.robots.robot import Robot
 from bddtorque.words.bounded import Interval
 
@@ -27,15 +24,10 @@ class Kinematics(Quantity):
     )
     needs_tip = True
 
-    def trace(self, arm: TracedArm) -> list[Number]:
+    def compute(self, arm: Arm) -> list[Any]:
         """Return position, then rotation row by row."""
         position, rotation = arm.pose()
         return [*position, *(entry for row in rotation for entry in row)]
-
-    def values(self, arm: FloatArm) -> Floats:
-        """Return position, then rotation row by row."""
-        position, rotation, _ = tip_pose(arm.robot, arm.q)
-        return np.concatenate([position, rotation.reshape(len(arm.q), 9)], axis=1)
 
     def known_ranges(self, asked: Asked, robot: Robot) -> list[Interval] | None:
         """Return that no entry of a rotation is above 1."""

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import numpy as np
+from typing import Any
 
-from bddtorque.dynamics.float_arm import FloatArm
-from bddtorque.dynamics.quantity import Floats, OutputArray, Quantity
-from bddtorque.dynamics.traced_arm import TracedArm
-from bddtorque.dynamics.tracer import Number
+from bddtorque.dynamics.quantity import Arm, OutputArray, Quantity
 from bddtorque.robots.robot import Robot
 
 UNITS = {2: "kg·m²", 1: "kg·m", 0: "kg"}
@@ -40,17 +37,11 @@ class MassMatrix(Quantity):
     accepts = ("payload",)
     from_torques = weightless = True
 
-    def trace(self, arm: TracedArm) -> list[Number]:
-        """Return the entries, column by column of unit accelerations."""
-        n = arm.joints
+    def compute(self, arm: Arm) -> list[Any]:
+        """Return the entries, from columns of unit accelerations."""
+        n = arm.robot.degrees_of_freedom
         columns = [arm.torques(arm.still, [float(j == k) for k in range(n)], weightless=True) for j in range(n)]
         return [columns[j][i] for i, j in upper_triangle(n)]
-
-    def values(self, arm: FloatArm) -> Floats:
-        """Return the entries."""
-        n = arm.q.shape[1]
-        columns = [arm.torques(arm.still, arm.still + unit, without_weight=True) for unit in np.eye(n)]
-        return np.stack([columns[j][:, i] for i, j in upper_triangle(n)], axis=1)
 
 
 RECORD = MassMatrix()

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 from typing import Annotated, Any
 
 import numpy as np
 
-from bddtorque.base.errors import BddTorqueError
-from bddtorque.base.plain import describe, real
 from bddtorque.base.record import Record, as_record
+from bddtorque.dynamics.batch import Floats
 from bddtorque.dynamics.chain import Chain
-from bddtorque.dynamics.run_time_input import ChainValues, Floats, RunTimeInput
+from bddtorque.dynamics.run_time_input import ChainValues, RunTimeInput, above_zero, as_runtime
 from bddtorque.robots.robot import Robot
 from bddtorque.words.formats import Format
 from bddtorque.words.interface import WordArray, word_vector
@@ -21,19 +21,6 @@ from bddtorque.words.interface import WordArray, word_vector
 LABELS = ("gx", "gy", "gz")
 EARTH = 9.81
 """m/s²: the largest free fall unless the specification says more."""
-
-
-def _as_largest(given: object, name: str) -> float:
-    largest = real(given, name)
-    if largest <= 0:
-        raise BddTorqueError(f"{name} must be above 0 m/s², got {largest:g}")
-    return largest
-
-
-def _as_runtime(given: object, name: str) -> bool:
-    if given is not True:
-        raise BddTorqueError(f"{name} must be true or left out, got {describe(given)}")
-    return True
 
 
 @dataclass(frozen=True)
@@ -48,8 +35,8 @@ class GravityBox(Record):
         Always True.
     """
 
-    largest: Annotated[float, _as_largest] = EARTH
-    runtime: Annotated[bool, _as_runtime] = True
+    largest: Annotated[float, partial(above_zero, unit="m/s²")] = EARTH
+    runtime: Annotated[bool, as_runtime] = True
 
 
 class GravityInput(RunTimeInput):

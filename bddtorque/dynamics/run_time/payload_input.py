@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 from typing import Annotated, Any
 
 import numpy as np
@@ -13,9 +14,10 @@ from bddtorque.base.errors import BddTorqueError
 from bddtorque.base.measures import Range, as_range
 from bddtorque.base.plain import describe, is_list, real, unwrap
 from bddtorque.base.record import Record, as_record
+from bddtorque.dynamics.batch import Floats
 from bddtorque.dynamics.chain import Chain, transform
 from bddtorque.dynamics.exact_trace import PAYLOAD_LABELS, STATIC_LABELS, carried_body, payload_body
-from bddtorque.dynamics.run_time_input import ChainValues, Floats, RunTimeInput
+from bddtorque.dynamics.run_time_input import ChainValues, RunTimeInput, above_zero, as_runtime
 from bddtorque.robots.robot import Robot
 from bddtorque.words.formats import Format
 from bddtorque.words.interface import WordArray, word_vector
@@ -24,15 +26,8 @@ UNITS = {"m": "kg·m", "I": "kg·m²"}
 """Of a number other than the mass, by the first letter of its label."""
 
 
-def _positive_mass(given: object, name: str) -> float:
-    mass = real(given, name)
-    if mass <= 0:
-        raise BddTorqueError(f"{name} must be above 0 kg, got {mass:g}")
-    return mass
-
-
 def _as_mass_range(given: object, name: str) -> Range:
-    low, high = as_range(given, name) if is_list(unwrap(given)) else (0.0, _positive_mass(given, name))
+    low, high = as_range(given, name) if is_list(unwrap(given)) else (0.0, above_zero(given, name, "kg"))
     if low < 0:
         raise BddTorqueError(f"{name} must not be below 0 kg, got {low:g}")
     return low, high
@@ -56,16 +51,6 @@ def _as_box(given: object, name: str) -> tuple[Range, Range, Range]:
     return x, y, z
 
 
-def _as_not_negative(given: object, name: str) -> float:
-    return real(given, name, low=0.0)
-
-
-def _as_runtime(given: object, name: str) -> bool:
-    if given is not True:
-        raise BddTorqueError(f"{name} must be true or left out, got {describe(given)}")
-    return True
-
-
 @dataclass(frozen=True)
 class PayloadBox(Record):
     """A set of payloads, one of which is given at run time as input words, in the axes of the tip frame.
@@ -85,8 +70,8 @@ class PayloadBox(Record):
 
     mass: Annotated[Range, _as_mass_range] = (0.0, 0.0)
     centre_of_mass: Annotated[tuple[Range, Range, Range], _as_box] = ((0.0, 0.0),) * 3
-    inertia: Annotated[float | None, _as_not_negative] = None
-    runtime: Annotated[bool, _as_runtime] = True
+    inertia: Annotated[float | None, partial(real, low=0.0)] = None
+    runtime: Annotated[bool, as_runtime] = True
 
 
 class PayloadInput(RunTimeInput):

@@ -18,7 +18,7 @@ from bddtorque.plan.blocks import MAX_TABLE_BITS
 from bddtorque.targets.integer.integer_units import choose_units
 from bddtorque.targets.network import Monomial, MonomialSum, Network
 from bddtorque.targets.sizing import Floats, adjoint_bounds
-from bddtorque.words.ordered_sums import added
+from bddtorque.words.portable import added
 
 CONSTANT_SHARE = 1 / 8
 """Of the budget, for factors rounded to few bits."""

@@ -22,7 +22,7 @@ import numpy.typing as npt
 
 from bddtorque.dynamics.graph import Op
 from bddtorque.targets.network import Monomial, Network
-from bddtorque.words.ordered_sums import added
+from bddtorque.words.portable import added
 
 NEAR = 1e-10
 """A factor whose logarithm is so near to 0 is made 1: units are kept to 40 bits."""

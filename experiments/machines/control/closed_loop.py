@@ -17,7 +17,7 @@ import numpy as np
 
 from bddtorque.base.errors import BddTorqueError
 from bddtorque.base.jit import jitable, njit
-from bddtorque.dynamics.chain import Chain, serial_chain_of
+from bddtorque.dynamics.chain import Chain
 from bddtorque.dynamics.matrices import weightless
 from bddtorque.dynamics.newton_euler import WRENCH, newton_euler
 from bddtorque.robots.robot import Robot
@@ -34,6 +34,7 @@ from machines.hamilton.speculation_program import (
     program_of,
     readings_of,
 )
+from machines.serial_arm import serial_chain_of
 
 LONGEST_SUBSTEP = 1e-3
 """s, of the integration of the plant."""

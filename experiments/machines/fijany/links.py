@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 
 from bddtorque.base.errors import BddTorqueError
-from bddtorque.dynamics.chain import serial_chain_of
 from bddtorque.robots.frames import times
 from bddtorque.robots.robot import Robot
+from machines.serial_arm import serial_chain_of
 from machines.vectors import Rows, Triple, float_rows, float_triple
 
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from bddtorque.dynamics.chain import Chain, serial_chain_of
+from bddtorque.dynamics.chain import Chain
 from bddtorque.dynamics.graph import Graph, Op
 from bddtorque.dynamics.matrices import weightless
 from bddtorque.dynamics.newton_euler import WRENCH, newton_euler
@@ -25,6 +25,7 @@ from machines.forward.articulated_body import articulated_body
 from machines.forward.composite_body import composite_inertia
 from machines.forward.conjugate_gradient import conjugate_gradient
 from machines.forward.serial_forward import bias_vector, inertia_matrix, project, solve
+from machines.serial_arm import serial_chain_of
 
 Reciprocal = Callable[[Any], Any]
 Method = Callable[[Robot, Sequence[Any], Sequence[Any], Sequence[Any], Sequence[Any], Reciprocal], list[Any]]

@@ -27,7 +27,6 @@ from typing import Any
 
 import numpy as np
 
-from bddtorque.dynamics.chain import serial_chain_of
 from bddtorque.dynamics.graph import Op
 from bddtorque.dynamics.tracer import Tracer, traced_inputs
 from bddtorque.robots.robot import Robot
@@ -38,6 +37,7 @@ from machines.forward.link_axes import matrix_to_parent, plus, position, vector_
 from machines.forward.serial_forward import ProjectedArm, inertia_matrix, project
 from machines.lathrop.arm import BaseMotion, arm_state, distal_arm
 from machines.lathrop.linear import linear_recursion
+from machines.serial_arm import serial_chain_of
 from machines.vectors import ZERO, Rows, Triple, add, cross, dot, float_rows, matrix_times, rows, scaled
 
 ColumnMotion = Callable[[int], tuple[Sequence[Any], Sequence[Any], Triple]]

@@ -10,6 +10,7 @@ import numpy.typing as npt
 from bddtorque.robots.robot import Robot
 from machines.hamilton.speculation_equations import CONSTANTS, SCALARS, Kind, Operand, Recursion, VectorOp
 from machines.hamilton.speculation_methods import Method
+from machines.serial_arm import require_serial
 
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
@@ -46,7 +47,7 @@ class RecursionProgram(NamedTuple):
 
 def arm_of(robot: Robot) -> Arm:
     """Return the arrays of a robot."""
-    robot.require_serial("this machine")
+    require_serial(robot, "this machine")
     joints, bodies = robot.joints, robot.bodies
     to_next = np.array([*(joint.translation for joint in joints[1:]), (0.0, 0.0, 0.0)])
     return Arm(
