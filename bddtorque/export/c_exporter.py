@@ -156,7 +156,7 @@ def blocks_within_flash(model: Model, options: COptions, steps: Steps, chip: Chi
     flash = flash_of(model, options.flash)
     memory = model.provenance.memory if flash is None else max(flash - steps.code_bytes, 0)
     try:
-        return block_codes(model, steps.blocks, options.form, memory, chip)
+        return block_codes(model, steps.blocks, options.form, memory, chip, steps.code_bytes)
     except BudgetError as problem:
         if flash is None:
             raise

@@ -34,7 +34,7 @@ class Friction:
 
     @property
     def dry(self) -> Friction | None:
-        """What is left without the viscous part, if anything is."""
+        """The law without its viscous part; None if nothing else is left."""
         rest = replace(self, viscous=0.0)
         return rest if any((*self.coulomb, *(self.static or ()))) else None
 
