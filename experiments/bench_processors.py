@@ -148,7 +148,7 @@ def counted(spreading: Spreading) -> float:
 
 def meetings(model: bt.Model, form: str, spreading: Spreading) -> int:
     """Return how often a processor waits for another in one state."""
-    return len(SharedStateRunner(model, form, spreading, 1).code.waits)
+    return len(SharedStateRunner(model, form, spreading, 1).lists.waits)
 
 
 def chain(processors: int, length: int) -> Spreading:

@@ -18,7 +18,7 @@ from reporting import TIMED, Check, Rule, arguments, at_most, between, finish, n
 
 import bddtorque as bt
 from bddtorque.dynamics.tracer import Tracer
-from bddtorque.evaluate.generated import plans_folder
+from bddtorque.evaluate.code_writer import plans_folder
 from bddtorque.evaluate.straight import straight
 from bddtorque.plan.bound import compose_bounds
 from bddtorque.plan.forms import BIT_FORMS, Bits, make_form

@@ -17,12 +17,11 @@ from statistics import median
 from typing import Annotated, Any
 
 import typer
-from rich.table import Table
 
 from bddtorque.base.errors import BddTorqueError
 from bddtorque.cli import options as opt
 from bddtorque.cli.app import add_command, run_application
-from bddtorque.cli.console import plain_table, show, write_json
+from bddtorque.cli.console import ShownTable, show, write_json
 from bddtorque.cli.progress import COMPILE, ShownProgress
 from bddtorque.compiler.robot_draft import draft_of_robot
 from bddtorque.model.model import Model
@@ -127,7 +126,7 @@ def cost_model(model: Model, costs: Step) -> CostModel:
     return (bit_steps if costs is Step.BIT else cell_steps)(position_bits, word_bits)
 
 
-def findings_table(findings: list[Finding], title: str, costs: str) -> Table:
+def findings_table(findings: list[Finding], title: str, costs: str) -> ShownTable:
     """Return one row per machine; a machine that cannot run the arm has dashes."""
     rows = []
     for finding in findings:
@@ -138,7 +137,7 @@ def findings_table(findings: list[Finding], title: str, costs: str) -> Table:
         counts = (machine.processors, machine.time, machine.interval, machine.messages)
         errors = [f"{finding.error:.1e}", f"{finding.units:.2f}"]
         rows.append([machine.name, *(f"{count:,.0f}" for count in counts), *errors])
-    return plain_table(
+    return ShownTable(
         f"{title}: P processors; {costs} steps from a state to its torques, and from one torque set to the next; "
         "messages of one set between processors; error as a part of the largest torque; distance from the compiled "
         "words in units",

@@ -29,8 +29,7 @@ import bddtorque as bt
 from bddtorque.base.system import usable_processors
 from bddtorque.compiler.robot_draft import draft_of_robot
 from bddtorque.dynamics.robot_trace import trace_torques
-from bddtorque.evaluate.building import operations_of
-from bddtorque.evaluate.operations import BIT_SERIAL, WORD_STEPS, StepCosts, output_owner
+from bddtorque.evaluate.operations import BIT_SERIAL, WORD_STEPS, StepCosts, operations_of, output_owner
 from bddtorque.evaluate.scheduling import TimedTask, list_schedule, longest_path
 from bddtorque.evaluate.spreading import Spreading, delayed, spread_bits, spread_terms
 from bddtorque.spec.spec_files import spec_and_robot

@@ -17,8 +17,6 @@ import pytest
 
 import bddtorque as bt
 from bddtorque.base import version
-from bddtorque.dynamics.quantities import QUANTITIES
-from bddtorque.robots.joint_kinds import JOINT_KINDS
 
 ROOT = Path(__file__).parent.parent
 PACKAGE = ROOT / "bddtorque"
@@ -27,28 +25,28 @@ FILES = sorted(path.relative_to(PACKAGE).as_posix() for path in PACKAGE.rglob("*
 OWN = [name for name in FILES if not name.startswith("independent/")]
 """Files of the package but the checker, which is copied elsewhere as a folder of its own."""
 BUDGETS = {
-    "assurance": 3_430,
-    "base": 2_380,
+    "assurance": 3_210,
+    "base": 2_215,
     "bench": 2_270,
-    "cli": 3_790,
-    "compiler": 2_200,
+    "cli": 3_730,
+    "compiler": 2_180,
     "dynamics": 3_570,
-    "evaluate": 5_780,
-    "export": 7_060,
-    "independent": 7_290,
-    "model": 1_200,
-    "plan": 4_140,
+    "evaluate": 5_554,
+    "export": 7_052,
+    "independent": 7_272,
+    "model": 1_180,
+    "plan": 4_115,
     "proof": 2_740,
     "questions": 3_790,
-    "report": 2_370,
+    "report": 2_360,
     "robots": 3_015,
-    "spec": 1_880,
+    "spec": 1_850,
     "sweeps": 2_080,
     "targets": 3_900,
     "words": 2_560,
 }
 """Lines of Python that a folder may hold. They only shrink; what needs more says why in the commit that changes it."""
-MAX_LINES, MAX_FILES, MAX_TEST_LINES, MAX_FILE_LINES = 65_600, 354, 45_900, 450
+MAX_LINES, MAX_FILES, MAX_TEST_LINES, MAX_FILE_LINES = 64_880, 344, 45_100, 450
 """Of the package, of its files, of tests/, and of one file."""
 
 
@@ -130,24 +128,6 @@ def test_nothing_branches_on_the_kind_of_a_provenance_or_a_plan() -> None:
             kinds = {inner.id for inner in ast.walk(node.args[1]) if isinstance(inner, ast.Name)}
             found += [f"{name}:{node.lineno} {kind}" for kind in kinds if re.search("Provenance$|Source$|.Plan$", kind)]
     assert found == []
-
-
-NAMES_OF_OTHER_THINGS = {"torque", "gravity", "jacobian"}
-"""Quantities that are called as an array, a key or an option is."""
-
-
-@pytest.mark.parametrize("quantity", sorted(set(QUANTITIES) - NAMES_OF_OTHER_THINGS))
-def test_a_quantity_is_named_in_its_record_and_in_the_checker_only(quantity: str) -> None:
-    """`bddtorque/__init__` names the float functions that users call."""
-    files = {name for name, node in nodes(ast.Constant, outside=()) if getattr(node, "value", "") == quantity}
-    own = {name for name in files if not name.startswith("independent/quantity_")} - {"__init__.py"}
-    assert own == {f"dynamics/quantities/{quantity}.py"} and len(files - own - {"__init__.py"}) <= 1
-
-
-@pytest.mark.parametrize("kind", sorted(JOINT_KINDS))
-def test_a_joint_kind_is_named_in_its_record_and_in_the_checker_only(kind: str) -> None:
-    files = {name for name, node in nodes(ast.Constant, outside=()) if getattr(node, "value", "") == kind}
-    assert files == {"robots/joint_kinds.py", "independent/joint_kinds.py"}
 
 
 def late_imports(text: str) -> Iterator[str]:

@@ -13,59 +13,14 @@ from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
 
-from bddtorque.assurance.coq_tables import HEADER as TABLES
 from bddtorque.assurance.coq_tables import REQUIRED, CosineTable
 from bddtorque.assurance.identities import circle
-from bddtorque.assurance.lemmas import Ends, Lemma, Prover
+from bddtorque.assurance.lemmas import Ends, Lemma, Prover, packaged
 from bddtorque.base.errors import BddTorqueError
+from bddtorque.export.folder import fill
 
 FLOATS = {"ieee_32": ("24", "-149"), "ieee_64": ("53", "-1074")}
 """Of Gappa's formats the digits of a significand, and the exponent of the smallest float."""
-
-HEADER = """\
-(* {title} *)
-From Coq Require Import Reals Lra Psatz.
-{required}From Flocq Require Import Core.
-Require Import Gappa.Gappa_library.
-
-(* A number that is not outside of an interval is inside: order on the reals is decidable. *)
-Lemma inside : forall x i, (~ BND x i -> False) -> BND x i.
-Proof.
-intros x i outside. unfold BND in *.
-destruct (Rle_dec (lower i) x) as [low|low]; [|elim outside; intros [H _]; exact (low H)].
-destruct (Rle_dec x (upper i)) as [high|high]; [split; assumption|elim outside; intros [_ H]; exact (high H)].
-Qed.
-
-(* What is written `floor`, `half_even` and `rnd` in the plan. *)
-Definition floor (x : R) : R := rounding_fixed rndDN 0 x.
-Lemma floor_is_floor : forall x, floor x = IZR (Zfloor x).
-Proof. exact (round_FIX_IZR Zfloor). Qed.
-Definition half_even (x : R) : R := rounding_fixed rndNE 0 x.
-Lemma half_even_is_nearest : forall x, half_even x = IZR (ZnearestE x).
-Proof. exact (round_FIX_IZR ZnearestE). Qed.
-Definition rnd (x : R) : R := rounding_float rndNE {digits} ({lowest}) x.
-Lemma rnd_is_nearest_float : forall x, rnd x = round radix2 (FLT_exp ({lowest}) {digits}) ZnearestE x.
-Proof. reflexivity. Qed.
-
-(* Of a cosine and a sine. *)
-Lemma unit_range : forall x y, (x * x + y * y = 1)%R -> BND x (makepairF (Float2 (-1) 0) (Float2 1 0)).
-Proof. intros x y circle. unfold BND, float2R, F2R. simpl. nra. Qed.
-Lemma unit_circle : forall x, (x = 1)%R -> BND x (makepairF (Float2 1 0) (Float2 1 0)).
-Proof. intros x one. unfold BND, float2R, F2R. simpl. lra. Qed.
-Ltac circle angle := rewrite <- (sin2_cos2 angle); unfold Rsqr; ring.
-
-(* The rewritings that Gappa was given: identities of polynomials, and |x| = sqrt (x * x). *)
-Ltac powers :=
-  repeat match goal with
-  | |- context [Z.pow_pos ?a ?b] => let v := eval vm_compute in (Z.pow_pos a b) in change (Z.pow_pos a b) with v
-  end.
-Ltac identity :=
-  first [ exact (eq_sym (sqrt_Rsqr_abs _))
-        | unfold Float1, float2R, F2R; simpl; powers; field; repeat split; apply IZR_neq; discriminate ].
-
-(* Bounds of two's complement and powers of two as plain inequalities. *)
-Ltac plain := unfold BND, float2R, F2R in *; simpl in *; lra.
-"""
 
 
 def coq_file(
@@ -123,14 +78,12 @@ def coq_file(
     used = [*re.findall(r"\b[A-Za-z]\w*", " ".join(prover.reasons)), *(angle for _, angle in units.values())]
     free = sorted({*used} - {*units} - {*defined} - {*declared})
     digits, lowest = FLOATS[prover.float_format]
-    parts = {"title": _comment(title), "required": REQUIRED * bool(tables), "digits": digits}
-    header = HEADER
-    for name, text in {**parts, "lowest": lowest}.items():
-        header = header.replace(f"{{{name}}}", text)
+    parts = {"title": _comment(title), "required": REQUIRED * bool(tables), "digits": digits, "lowest": lowest}
+    header = fill(packaged("plan.v"), **parts)
     lines = [header, *modules, ""]
     if tables:
         checked = [line for table in tables for line in table.lemmas(prover.known)]
-        lines += [TABLES, *checked, "End Tables.", ""]
+        lines += [packaged("tables.v"), *checked, "End Tables.", ""]
     lines += [*readings, "", "Section Plan.", f"Variables {' '.join(free)} : R.", *declared.values()]
     for unit, (function, angle) in units.items():
         lines.append(f"Variable {unit} : R. Hypothesis def_{unit} : ({unit} = {function} {angle})%R.")

@@ -1,8 +1,8 @@
 """A Dask cluster as an executor: `connected("tcp://host:8786")`. Needs the extra `cluster`.
 
-Dask gives a task of a lost worker to another one. What is added here: a look at the versions before anything is sent,
-so that no machine computes with other code; every task looks again, for workers that come later; and one clear line
-when the scheduler, or the last worker, is gone.
+Dask gives a task of a lost worker to another one. What is added here: a look at the code of each worker before anything
+is sent, so that no machine computes with other code; every task looks again, for workers that come later; and one clear
+line when the scheduler, or the last worker, is gone.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import platform
 import re
 import time
 import warnings
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from concurrent.futures import Executor, Future
 from typing import Any
 
@@ -26,8 +26,6 @@ TIMEOUT = 10.0
 """Seconds within which a scheduler must answer, and a first worker be there."""
 NO_WORKERS = 60.0
 """Seconds without any worker after which the work is given up."""
-ALIKE = ("python", "bddtorque", "numpy", "numba")
-"""Packages that must be of one version on all machines: results, and cached ones, are those of one code."""
 MAX_SAID = 3
 """Machines that a message names."""
 ADDRESS = re.compile(r"(tcp|tls|ucx|wss?)://(\[[^\[\]\s]+\]|[^\[\]:/\s]+):(\d{1,5})", re.ASCII)
@@ -111,8 +109,8 @@ def connected(address: str, timeout: float = TIMEOUT, name: str = "cluster") -> 
     Raises
     ------
     BddTorqueError
-        The scheduler does not answer, has no workers, or its machines have other versions of Python, bddtorque,
-        NumPy or Numba.
+        The scheduler does not answer, has no workers, or they have other versions of Python, bddtorque, NumPy or
+        Numba.
     """
     distributed = _distributed()
     found = ADDRESS.fullmatch(address) if isinstance(address, str) else None
@@ -121,7 +119,7 @@ def connected(address: str, timeout: float = TIMEOUT, name: str = "cluster") -> 
     with _quiet():
         client = _client(distributed, address, timeout)
         try:
-            _check_versions(client, address, timeout)
+            _check_workers(client, address, timeout)
             yield ClusterExecutor(client, address)
         finally:
             with contextlib.suppress(Exception):  # it may be gone
@@ -164,43 +162,20 @@ def _client_class(distributed: Any) -> Any:
     return QuietClient
 
 
-def _check_versions(client: Any, address: str, timeout: float) -> None:
-    """Refuse a cluster without workers, and one whose machines have other versions than this one."""
+def _check_workers(client: Any, address: str, timeout: float) -> None:
+    """Refuse a cluster without workers, and one of which a worker has other code than this machine, or none."""
     try:
         client.wait_for_workers(1, timeout=timeout)
     except TimeoutError:
         raise BddTorqueError(f"cluster {address}: no worker connected within {timeout:g} s; start some") from None
-    found = client.get_versions(packages=["bddtorque", "numba"])
-    machines = {
-        "the scheduler": found["scheduler"],
-        **{f"worker {name}": each for name, each in found["workers"].items()},
-    }
-    wrong = different(found["client"]["packages"], {name: each["packages"] for name, each in machines.items()})
+    found = client.run(environment_digest, __name__, on_error="return")
+    wrong = [worker for worker, digest in found.items() if digest != environment_digest(__name__)]
     if wrong:
-        more = f"; and {len(wrong) - MAX_SAID} more" if len(wrong) > MAX_SAID else ""
+        more = f" and {len(wrong) - MAX_SAID} more" if len(wrong) > MAX_SAID else ""
         raise BddTorqueError(
-            f"cluster {address}: scheduler and workers must have the same versions as this machine, "
-            f"{'; '.join(wrong[:MAX_SAID])}{more}"
+            f"cluster {address}: bddtorque, Python, NumPy and Numba must be the same on all machines, and differ from "
+            f"those here on worker {', '.join(wrong[:MAX_SAID])}{more}"
         )
-
-
-def different(here: Mapping[str, str | None], machines: Mapping[str, Mapping[str, str | None]]) -> list[str]:
-    """Return, for each machine with other versions than here, what differs; Python by its first two numbers."""
-    lines = []
-    for name, found in machines.items():
-        differs = [
-            f"{package} {_version(package, found) or 'missing'} (here {_version(package, here)})"
-            for package in ALIKE
-            if _version(package, found) != _version(package, here)
-        ]
-        if differs:
-            lines.append(f"{name} has {', '.join(differs)}")
-    return lines
-
-
-def _version(package: str, versions: Mapping[str, str | None]) -> str | None:
-    version = versions.get(package)
-    return ".".join(version.split(".")[:2]) if version and package == "python" else version
 
 
 @contextlib.contextmanager

@@ -1,17 +1,15 @@
 """`Workers`: runs tasks in processes, here, or on any executor, with cache and progress; results in order.
 
-Tasks are lent to an executor, own processes or that of others: plain values go there, plain values come back. An
-executor may refuse a task, cancel it, or finish it late and out of order. None of that is the task's fault, so it is
-handed over again, a few times. What a task itself raises ends the run, and so does an executor that is broken, unless
-there is another one. Nothing is asked of the other side: neither a file system in common, nor a cache.
+Tasks are lent to an executor, own processes or that of others: plain values go there, plain values come back, late and
+out of order. What a task itself raises ends the run, and so does an executor that refuses a task, cancels it or is
+broken, unless there is another one. Nothing is asked of the other side: neither a file system in common, nor a cache.
 """
 
 from __future__ import annotations
 
 import contextlib
 import multiprocessing
-import time
-from collections import Counter, deque
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import BrokenExecutor, Executor, Future
 from queue import Empty, SimpleQueue
@@ -27,10 +25,6 @@ from bddtorque.base.tasks import Task
 
 IN_FLIGHT = 64
 """Tasks handed to a foreign executor at a time, when nobody says how many."""
-TRIES = 5
-"""Times that a task is handed over before an executor that refuses or cancels it is given up."""
-PAUSE = 0.05
-"""Seconds before a task is offered again to an executor that has nothing else to do; doubled each time."""
 LOOK = 1.0
 """Seconds without a result after which an executor that can be looked at is."""
 
@@ -97,14 +91,13 @@ def lend(
 
 
 class _Loan:
-    """Tasks that wait, that run, and that ran when the executor broke; how often each came back undone."""
+    """Tasks that wait, that run, and that ran when the executor broke."""
 
     def __init__(self, executor: Executor, tasks: Iterable[Task], renew: Callable[[], Executor] | None) -> None:
         self.executor, self.renew = executor, renew
         self.waiting, self.suspects = deque(tasks), deque[Task]()
         self.running: dict[Future[Any], Task] = {}
         self.told: SimpleQueue[Future[Any]] = SimpleQueue()
-        self.tries = Counter[str]()
         self.suspected = set[str]()
         self.broken = False
 
@@ -119,9 +112,6 @@ class _Loan:
                     future = submit(self.executor, task)
             except Exception as problem:
                 self.refused(task, problem)
-                if self.running:  # it may have had enough for now
-                    return
-                time.sleep(PAUSE * 2 ** (self.tries[task.key] - 1))
                 continue
             if not isinstance(future, Future) or future in self.running:
                 raise WorkError(
@@ -145,16 +135,19 @@ class _Loan:
         return done
 
     def refused(self, task: Task, problem: Exception) -> None:
-        """Take back a task that the executor did not take."""
+        """Take back a task if another executor can be had; else raise what the executor says."""
         if isinstance(problem, BddTorqueError):
             raise problem
-        self._note_broken(task, problem)
-        self._try_again(task, "refused", f": {type(problem).__name__}: {problem}")
+        if not isinstance(problem, BrokenExecutor):
+            said = f"task '{task.name}': the executor refused it: {type(problem).__name__}: {problem}"
+            raise WorkError(one_line(said)) from None
+        self._note_broken(task)
+        self.waiting.appendleft(task)
 
     def failed(self, task: Task, problem: BaseException) -> None:
-        """Take back a task that was cancelled; raise what it raised itself."""
+        """Suspect a task that ran when the executor broke; raise what it raised itself."""
         if isinstance(problem, BrokenExecutor):
-            self._note_broken(task, problem)
+            self._note_broken(task)
             if task.key in self.suspected:
                 raise WorkError(
                     f"task '{task.name}': its worker died twice (killed, crashed or out of memory): fewer workers or a "
@@ -165,8 +158,7 @@ class _Loan:
             return
         kinds = {kind.__name__ for kind in type(problem).__mro__}  # by name: asyncio and Dask have their own
         if "CancelledError" in kinds:
-            self._try_again(task, "cancelled", "")
-            return
+            raise WorkError(f"task '{task.name}': the executor cancelled it") from None
         if "KilledWorker" in kinds:
             raise WorkError(
                 f"task '{task.name}': it killed its workers several times (killed, crashed or out of "
@@ -176,18 +168,11 @@ class _Loan:
             problem.add_note(f"in task '{task.name}'")
         raise problem
 
-    def _note_broken(self, task: Task, problem: BaseException) -> None:
+    def _note_broken(self, task: Task) -> None:
         """Note that another executor is needed; raise where there is none."""
-        if isinstance(problem, BrokenExecutor):
-            if self.renew is None:
-                raise WorkError(f"task '{task.name}': the executor is broken; give a new one") from None
-            self.broken = True
-
-    def _try_again(self, task: Task, what: str, why: str) -> None:
-        self.tries[task.key] += 1
-        if self.tries[task.key] >= TRIES:
-            raise WorkError(one_line(f"task '{task.name}': the executor {what} it {TRIES} times{why}")) from None
-        self.waiting.appendleft(task)
+        if self.renew is None:
+            raise WorkError(f"task '{task.name}': the executor is broken; give a new one") from None
+        self.broken = True
 
     def abandon(self, deliver: Deliver) -> None:
         """Keep what is finished, cancel the rest.
@@ -242,8 +227,7 @@ class Workers:
     """Something that runs tasks; a context manager that ends its processes.
 
     A worker process that dies (killed, out of memory) takes its pool with it. What was running then is tried once more,
-    one task at a time on a fresh pool; a task whose worker dies again ends the run with an error that names it. What a
-    foreign executor refuses or cancels is handed to it again; see `lend`.
+    one task at a time on a fresh pool; a task whose worker dies again ends the run with an error that names it.
 
     Parameters
     ----------

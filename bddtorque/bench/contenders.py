@@ -19,10 +19,9 @@ from bddtorque.bench.kernel_loops import by_word, own_loop, random_states
 from bddtorque.bench.peers import PEERS, TABLE_BITS, peer, vector_peer
 from bddtorque.compiler.origin import true_graph
 from bddtorque.dynamics.graph import Op
-from bddtorque.evaluate.code_writer import Straight
+from bddtorque.evaluate.code_writer import Straight, plans_folder
 from bddtorque.evaluate.float_code import FloatPool
 from bddtorque.evaluate.float_straight import float_straight
-from bddtorque.evaluate.generated import plans_folder
 from bddtorque.evaluate.straight import straight
 from bddtorque.model.applicability import applies
 from bddtorque.model.model import Model

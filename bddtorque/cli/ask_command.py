@@ -14,7 +14,7 @@ import typer
 from bddtorque.base.errors import BddTorqueError
 from bddtorque.base.record import OptionRecord, option
 from bddtorque.cli import options as opt
-from bddtorque.cli.console import plain_table, say, show, write_json
+from bddtorque.cli.console import ShownTable, say, show, write_json
 from bddtorque.cli.progress import ShownProgress
 
 if TYPE_CHECKING:
@@ -133,7 +133,7 @@ def _show(file: Path, found: list[Answer]) -> None:
         if state:
             shows = f"not {row[0][:-1]}" if row[0].endswith("?") else row[0]
             states.append(f"{answer.of} {shows}: at {state}")
-    show(plain_table(title, ["|of", "question", "answer", "|", "how"], rows))
+    show(ShownTable(title, ["of", "question", "answer", "", "how"], rows))
     for line in states:  # too long for a column
         show(line)
 

@@ -11,13 +11,11 @@ import typer
 from bddtorque.base.errors import BddTorqueError
 from bddtorque.bench.bench_options import ChipBench, FpgaBench, MachineBench
 from bddtorque.cli import options as opt
-from bddtorque.cli.console import plain_table, show, write_json
+from bddtorque.cli.console import ShownTable, show, write_json
 from bddtorque.cli.options import options_of, record_of, refuse_unused
 from bddtorque.cli.progress import COMPILE, ShownProgress
 
 if TYPE_CHECKING:
-    from rich.table import Table
-
     from bddtorque.bench.chip_bench import ChipFigures
     from bddtorque.bench.fpga_bench import FpgaFigures
     from bddtorque.bench.timing import BenchReport
@@ -188,7 +186,7 @@ def _bench_fpgas(compiling: Compiling, fpgas: list[str], options: FpgaBench, as_
             show(f"{each.fpga}, {each.way}: {each.problem}")
 
 
-def chip_table(model: Model, figures: Sequence[ChipFigures]) -> Table:
+def chip_table(model: Model, figures: Sequence[ChipFigures]) -> ShownTable:
     """Return what a model takes on chips, one row per chip and way; ways that could not be measured are left out."""
     rows = []
     for chip in (chip for chip in figures if not chip.problem):
@@ -196,16 +194,16 @@ def chip_table(model: Model, figures: Sequence[ChipFigures]) -> Table:
         proved = "no" if chip.bound is None else f"{chip.bound:.3f}"
         shown = [*(f"{count:,.0f}" for count in counts), f"{chip.error:.3f}", proved]
         rows.append([chip.chip, chip.way, chip.flags, *shown])
-    return plain_table(
+    return ShownTable(
         f"{_title(model)}: cycles of one call with input checks (-Os or -O2, the faster), bytes that it adds to a "
         "program, largest error found and proved, in units. X: fixed point tuned on random states, unproved. F: "
         "float32 with a sine table",
-        ["|chip", "|way", "|flags", ">mean", ">max", ">flash", ">RAM", ">stack", ">error", ">proved"],
+        ["chip", "way", "flags", ">mean", ">max", ">flash", ">RAM", ">stack", ">error", ">proved"],
         rows,
     )
 
 
-def fpga_table(model: Model, figures: Sequence[FpgaFigures]) -> Table:
+def fpga_table(model: Model, figures: Sequence[FpgaFigures]) -> ShownTable:
     """Return what a model takes on FPGAs likewise."""
     rows = []
     for fpga in (fpga for fpga in figures if not fpga.problem):
@@ -214,11 +212,11 @@ def fpga_table(model: Model, figures: Sequence[FpgaFigures]) -> Table:
         speed = ["" if fpga.mhz is None else f"{fpga.mhz:.1f}", str(fpga.latency), str(fpga.interval), rate]
         way = "S" if fpga.way == "straightforward" else fpga.way
         rows.append([fpga.fpga, way, *(f"{count:,g}" for count in counts), *speed])
-    return plain_table(
+    return ShownTable(
         f"{_title(model)}: cells, clock frequency after routing, clocks from a state to its words (wait) and to the "
         f"next state (every), states per second; proved within {max(model.certificate.bounds):.3f} units. LUT: logic "
         "cells on the iCE40. S: straightforward, words of one length, a multiplication per product and constant",
-        ["|fpga", "|way", ">LUT", ">FF", ">BRAM", ">DSP", ">MHz", ">wait", ">every", ">states/s"],
+        ["fpga", "way", ">LUT", ">FF", ">BRAM", ">DSP", ">MHz", ">wait", ">every", ">states/s"],
         rows,
     )
 
@@ -228,7 +226,7 @@ def _title(model: Model) -> str:
     return f"{model.provenance.title}, {bits} bits, target {model.plan.target}"
 
 
-def _timing_table(report: BenchReport) -> Table:
+def _timing_table(report: BenchReport) -> ShownTable:
     from rich.filesize import decimal
 
     rows = []
@@ -238,7 +236,7 @@ def _timing_table(report: BenchReport) -> Table:
         spread = f"{_ratio(timing.lowest)}–{_ratio(timing.highest)}"
         ratios = [_ratio(timing.ratio), spread, _ratio(timing.vector_ratio)]
         rows.append([f"{'*' if timing.proved else ' '} {timing.name}", nanoseconds, *ratios, *sizes])
-    return plain_table(
+    return ShownTable(
         f"{report.name}, {'/'.join(map(str, dict.fromkeys(report.bits)))} bits, target {report.target}, source "
         f"{report.source}: time of one state, as a ratio to {report.baseline} and to the float32 vector batch; bytes "
         f"of all tables, and those that one state reads; * proved within {report.bound:.3f} units",
@@ -251,16 +249,16 @@ def _ratio(ratio: float) -> str:
     return f"{ratio:.2f}" if ratio < 100 else f"{ratio:,.0f}"
 
 
-def _call_table(report: BenchReport) -> Table:
+def _call_table(report: BenchReport) -> ShownTable:
     title = "From Python, one state: as a multiple of an empty compiled call with the same arrays"
     rows = [
         (call.name, f"{call.nanoseconds:,.0f}", f"{call.ratio:.2f}", f"{call.lowest:.2f} to {call.highest:.2f}")
         for call in report.calls
     ]
-    return plain_table(title, ["|", ">ns", ">ratio", ">spread"], rows)
+    return ShownTable(title, ["", ">ns", ">ratio", ">spread"], rows)
 
 
-def _latency_table(report: BenchReport) -> Table:
+def _latency_table(report: BenchReport) -> ShownTable:
     latency = report.latency
     assert latency is not None
     below = f"below its resolution ({latency.resolution:.2g} ns)"
@@ -276,4 +274,4 @@ def _latency_table(report: BenchReport) -> Table:
     sizes = report.timing("words, one state at a time").sizes
     rows += [("bytes of tables that a state reads", f"{sizes.touched:,} B")] if sizes is not None else []
     title = "One call of the kernel in a compiled loop, nothing overlapping it, by the time stamp"
-    return plain_table(title, ["|", ">ns"], rows)
+    return ShownTable(title, ["", ">ns"], rows)

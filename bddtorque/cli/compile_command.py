@@ -13,11 +13,10 @@ import typer
 from bddtorque.base.errors import BddTorqueError
 from bddtorque.base.record import OptionRecord, option
 from bddtorque.cli import options as opt
-from bddtorque.cli.console import grid, show, write_json
+from bddtorque.cli.console import show, write_json
 from bddtorque.cli.progress import COMPILE, ShownProgress
 
 if TYPE_CHECKING:
-    from bddtorque.bench.target_costs import TargetCost
     from bddtorque.model.model import Model
 
 
@@ -107,7 +106,7 @@ def compile_command(
     started = time.perf_counter()
     with ShownProgress("compile", {**COMPILE, "estimating": 2.0}) as progress:
         model, report = timed_compile(spec, dask, progress, started, **how)
-        costs = _estimates(model, progress)
+        _find_ranges(model, progress)
         model.save(path)
         report |= {"file": str(path), "file_bytes": path.stat().st_size}
         report["notes"] = _with_advice(model, report["notes"], progress)
@@ -116,35 +115,29 @@ def compile_command(
 
         save_spec(model.spec, files.write_spec, report["notes"])
         report["spec_file"] = str(files.write_spec)
-    _show(model, report, costs, as_json)
+    _show(model, report, chosen["target"] is None and model.plan.target == "tables", as_json)
 
 
-def _show(model: Model, report: dict[str, Any], costs: list[TargetCost], as_json: bool) -> None:
-    """Show what was compiled: summary, ranges, words if nobody wrote down what they mean, certificate, costs."""
-    ranges, spec = model.certificate.ranges, model.provenance.spec
+def _show(model: Model, report: dict[str, Any], by_default: bool, as_json: bool) -> None:
+    """Show what was compiled; `by_default`: nobody named the target."""
     if as_json:
+        from bddtorque.bench.target_costs import target_costs
+
+        ranges, costs = model.certificate.ranges, target_costs(model)
         proved = {"certificate": model.certificate.to_plain(), "ranges": [each.to_plain() for each in ranges]}
         write_json({**model.summary(), "report": report, **proved, "targets": [cost.to_plain() for cost in costs]})
         return
-    from bddtorque.cli.tables import compile_lines, cost_table, range_table, word_table
+    from bddtorque.cli.tables import compile_lines
 
-    parts: list[Any] = [grid(compile_lines(model, report))]
-    parts += [range_table(ranges)] if ranges else []
-    parts += [word_table(model)] if spec is None or spec.bare or not ranges else []
-    for place, part in enumerate([*parts, str(model.certificate), cost_table(costs)]):
-        if place:
-            show()
-        show(part)
+    show(compile_lines(model, report, by_default))
 
 
-def _estimates(model: Model, progress: ShownProgress) -> list[TargetCost]:
-    """Return the costs by target; the ranges of torques are found on the way."""
+def _find_ranges(model: Model, progress: ShownProgress) -> None:
+    """Find the ranges of torques while there is a bar; they are kept with the model."""
     from bddtorque.base.workers import step
-    from bddtorque.bench.target_costs import target_costs
 
-    with step(progress, "estimating ranges and the cost of other targets"):
-        model.certificate.ranges  # noqa: B018  # kept there
-        return target_costs(model)
+    with step(progress, "estimating ranges"):
+        model.certificate.ranges  # noqa: B018
 
 
 def _with_advice(model: Model, notes: list[str], progress: ShownProgress) -> list[str]:
@@ -238,7 +231,6 @@ def _compile_data(file: Path, path: Path, words: Sequence[str], rules: dict[str,
             output={value: chosen[value]},
             **{name: rule for name, rule in rules.items() if rule is not None},
         )
-        costs = _estimates(model, progress)
     model.save(path)
     report = {**model.report, "file": str(path), "file_bytes": path.stat().st_size}
-    _show(model, report, costs, as_json)
+    _show(model, report, rules["target"] is None, as_json)

@@ -1,128 +1,136 @@
-"""Output for people and programs: tables on standard output, remarks on standard error, JSON."""
+"""Output for people and programs: text and tables on standard output, remarks on standard error, JSON.
+
+Nothing is ever cut: where a line has to fit a width, it is folded at spaces, and a table whose cells would have to be
+broken becomes a list.
+"""
 
 from __future__ import annotations
 
 import json
 import os
 import re
+import shutil
 import sys
 import textwrap
-from collections.abc import Iterable, Sequence
-from typing import IO, TYPE_CHECKING, Any, cast
-
-if TYPE_CHECKING:
-    from rich.console import Console
-    from rich.table import Table
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
 
 _UNSEEN = re.compile(
-    r"\x1b(?!\[[0-9;]*m)|[\x00-\x08\x0b-\x1a\x1c-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]"
+    r"\x1b(?!\[[0-9;]*m)|[\x00-\x08\x0a-\x1a\x1c-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]"
 )
-_PADDING = re.compile(r" +\n")
-MIN_FOLDED = 4
-"""Columns that a folded cell is given beside cells on one line; with fewer, all are folded."""
+GAP = 2
+"""Blanks between two columns."""
+MIN_TEXT = 12
+"""Columns that a cell of text is given; with fewer, the table becomes a list."""
+MAX_NAME = 24
+"""Columns of the names of two columns, at most."""
 PIPE_WIDTH = 160
-"""Columns where there is no terminal to ask: files and pipes do not wrap."""
+"""Columns of a table where there is no terminal to ask: lines of text in files and pipes are not folded."""
 
 
-def output() -> Console:
-    """Return the console of standard output."""
-    from rich.console import Console
+@dataclass(frozen=True)
+class ShownTable:
+    """A table of text: a title, names of columns and rows. A column ``>bits`` stands at the right and is not folded."""
 
-    width = None if folds() else PIPE_WIDTH
-    return Console(file=cast("IO[str]", Shown(sys.stdout)), width=width, highlight=False, markup=False)
+    title: str
+    head: Sequence[str]
+    rows: Sequence[Sequence[str]]
+
+    def lines(self, width: int) -> Iterator[str]:
+        """Yield the lines of a table that is at most so wide, or of a list of its rows where no such table is whole."""
+        yield from (styled(line, 1) for line in folded(self.title, width, 0))
+        names = [name.removeprefix(">") for name in self.head]
+        right = [name.startswith(">") for name in self.head]
+        widths = self._widths(names, right, width)
+        if not widths:
+            for name, *cells in self.rows:
+                said = (f"{head} {cell}".strip() for head, cell in zip(names[1:], cells, strict=True) if cell)
+                yield from folded(f"  {name}: {', '.join(said)}", width, 4)
+            return
+        yield ""
+        yield from _row(names, widths, right)
+        yield f" {'─' * (sum(widths) + GAP * (len(widths) - 1))}"
+        for row in self.rows:
+            yield from _row(row, widths, right)
+
+    def _widths(self, names: Sequence[str], right: Sequence[bool], width: int) -> list[int]:
+        """Return the widths of the columns; none where a number or a word would have to be broken."""
+        whole, least = [], []
+        for k, name in enumerate(names):
+            sizes = [len(row[k]) for row in self.rows]
+            words = sizes if right[k] else [len(word) for row in self.rows for word in row[k].split()]
+            whole.append(max([len(name), *sizes]))
+            least.append(max([min(whole[k], 0 if right[k] else MIN_TEXT), *words, *map(len, name.split())]))
+        room = width - 1 - GAP * (len(names) - 1)
+        if sum(least) > room:
+            return []
+        while sum(whole) > room:
+            whole[max((k for k in range(len(whole)) if whole[k] > least[k]), key=whole.__getitem__)] -= 1
+        return whole
 
 
-def folds() -> bool:
-    """Say whether lines have to fit a width: that of a terminal, or of COLUMNS."""
-    return sys.stdout.isatty() or "COLUMNS" in os.environ
+def _row(cells: Sequence[str], widths: Sequence[int], right: Sequence[bool]) -> Iterator[str]:
+    """Yield the lines of a row whose cells are folded to widths."""
+    parts = [list(folded(cell, size, 0)) for cell, size in zip(cells, widths, strict=True)]
+    for k in range(max(map(len, parts))):
+        texts = [part[k] if k < len(part) else "" for part in parts]
+        aligned = (t.rjust(size) if last else t.ljust(size) for t, size, last in zip(texts, widths, right, strict=True))
+        yield f" {(' ' * GAP).join(aligned)}".rstrip()
 
 
-def show(shown: Table | str = "", hang: int | None = None) -> None:
-    """Print a table, or lines of text, which are folded at spaces where they have to fit a width.
+def folded(line: str, width: int, hang: int) -> list[str]:
+    """Return a line folded at spaces, each further line `hang` blanks to the right; no word is broken."""
+    return textwrap.wrap(
+        line,
+        max(width, 1),
+        subsequent_indent=" " * hang,
+        break_long_words=False,
+        break_on_hyphens=False,
+        replace_whitespace=False,
+    ) or [""]
 
-    What is carried over begins at column `hang`; by default four columns to the right of its line.
+
+def columns(rows: Sequence[tuple[str, str]], width: int, indent: int = 0) -> Iterator[str]:
+    """Yield names and texts in two columns; a name too long for the first stands on a line of its own."""
+    first = min(max((len(name) for name, _ in rows), default=0), MAX_NAME)
+    margin = " " * (indent + first + GAP)
+    for name, text in rows:
+        lines = folded(" ".join(text.split()), max(width - len(margin), 1), 0)
+        lead = " " * indent + styled(name, 36)
+        if len(name) <= first:
+            lead += f"{' ' * (first - len(name) + GAP)}{lines.pop(0)}"
+        yield lead.rstrip()
+        yield from (margin + line for line in lines if line)
+
+
+def show(shown: ShownTable | str | Sequence[tuple[str, str]] = "", hang: int | None = None) -> None:
+    """Print a table, names and values in two columns, or lines of text, folded at spaces where there is a width.
+
+    What is carried over of a line of text begins at column `hang`; by default four columns to the right of its line.
     """
-    console = output()
-    if not isinstance(shown, str):
-        _fold_all_if_narrow(shown, console.width)
-        console.print(shown)
-        return
-    for line in shown.split("\n"):
-        parts = [line]
-        if folds() and len(line) > console.width:
-            margin = " " * (len(line) - len(line.lstrip()) + 4 if hang is None else hang)
-            parts = textwrap.wrap(
-                line,
-                console.width,
-                subsequent_indent=margin,
-                break_long_words=False,
-                break_on_hyphens=False,
-                replace_whitespace=False,
-            )
-        for part in parts:
-            console.print(part, soft_wrap=True)
+    width = terminal_width()
+    if isinstance(shown, ShownTable):
+        lines = [*shown.lines(width or PIPE_WIDTH)]
+    elif not isinstance(shown, str):
+        lines = [*columns(shown, width or sys.maxsize)]
+    else:
+        lines = []
+        for line in shown.split("\n"):
+            margin = len(line) - len(line.lstrip()) + 4 if hang is None else hang
+            lines += folded(line, width, margin) if width and len(line) > width else [line]
+    for line in lines:  # names from files cannot move the cursor, rename the window or run backwards
+        sys.stdout.write(f"{_UNSEEN.sub(lambda found: found[0].encode('unicode_escape').decode(), line)}\n")
 
 
-def _fold_all_if_narrow(table: Table, width: int) -> None:
-    """Let every column fold where those on one line do not fit: rich would cut them, and digits be lost."""
-    least = 0
-    for column in table.columns:
-        lines = [line for cell in (column.header, *column.cells) for line in str(cell).split("\n")]
-        least += 2 + (max(map(len, lines)) if column.no_wrap else MIN_FOLDED)
-    if least > width:
-        for column in table.columns:
-            column.no_wrap = False
+def terminal_width() -> int | None:
+    """Return the columns that lines have to fit: those of a terminal, or COLUMNS; None in files and pipes."""
+    return shutil.get_terminal_size().columns if sys.stdout.isatty() or "COLUMNS" in os.environ else None
 
 
-class Shown:
-    """A stream for people: names from files cannot move the cursor, rename the window or run backwards.
-
-    What is not printable is written as its escape; line ends, and the colours that rich sets on a terminal, pass.
-    Spaces that fill up a line are dropped.
-    """
-
-    def __init__(self, stream: Any) -> None:
-        self._stream = stream
-
-    def write(self, text: str) -> int:
-        """Write text, with everything in it visible."""
-        visible = _UNSEEN.sub(lambda found: found[0].encode("unicode_escape").decode(), text)
-        self._stream.write(_PADDING.sub("\n", visible))
-        return len(text)
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._stream, name)
-
-
-def plain_table(title: str, columns: Sequence[str], rows: Iterable[Sequence[str]] = ()) -> Table:
-    """Return a table that needs little width, so that a terminal of 80 columns shows it whole.
-
-    A column ``>bits`` holds numbers, ``|form`` short text, both on one line; any other is folded where it is too wide,
-    such as ``<range``, which stands at the right.
-    """
-    from rich import box
-    from rich.table import Table
-
-    looks: dict[str, Any] = {"title_justify": "left", "title_style": "bold", "box": box.SIMPLE_HEAD}
-    table = Table(title=title, **looks, padding=(0, 0, 0, 1), pad_edge=False)
-    for name in columns:
-        short, right = name.startswith((">", "|")), name.startswith((">", "<"))
-        table.add_column(name.lstrip("<>|"), justify="right" if right else "left", no_wrap=short, overflow="fold")
-    for row in rows:
-        table.add_row(*row)
-    return table
-
-
-def grid(lines: list[tuple[str, str]]) -> Table:
-    """Return names and values in two columns."""
-    from rich.table import Table
-
-    table = Table.grid(padding=(0, 2))
-    table.add_column(no_wrap=True)
-    table.add_column(overflow="fold")
-    for line in lines:
-        table.add_row(*line)
-    return table
+def styled(text: str, code: int) -> str:
+    """Return text in bold or colour, on a terminal that shows it."""
+    return f"\x1b[{code}m{text}\x1b[0m" if sys.stdout.isatty() and not os.environ.get("NO_COLOR") else text
 
 
 def write_json(value: Any) -> None:

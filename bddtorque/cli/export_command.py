@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from bddtorque.base.errors import BddTorqueError
 from bddtorque.base.record import OptionRecord, option
 from bddtorque.base.shown_text import counted
-from bddtorque.cli.console import grid, show, write_json
+from bddtorque.cli.console import show, write_json
 from bddtorque.cli.options import (
     FileArgument,
     JsonOption,
@@ -100,7 +100,7 @@ def export_command(
     if as_json:
         write_json({"file": str(file), **written})
     else:
-        show(grid([*lines, *written.items()]))
+        show([*lines, *written.items()])
 
 
 def _export_circuit(

@@ -11,7 +11,6 @@ import inspect
 import os
 import re
 import shutil
-import sys
 import textwrap
 from collections.abc import Collection, Iterator, Sequence
 from typing import Annotated, Any
@@ -20,6 +19,7 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from bddtorque.base.errors import nearest, unknown
+from bddtorque.cli.console import columns, styled
 
 DAILY = {"bits", "target", "chip", "quantity", "velocity", "acceleration", "torque"}
 """Options of the shared groups that ``--help`` shows too."""
@@ -29,7 +29,7 @@ RANGE = (
 )
 ALL = "help_all"
 """Where a context keeps that everything is to be shown."""
-NARROWEST, WIDEST, INDENT, GAP = 60, 100, 2, 2
+NARROWEST, WIDEST, INDENT = 60, 100, 2
 UNREADABLE = re.compile(r"\b(?:path|file|directory) '(.*)' is not readable", re.IGNORECASE)
 EXTRA = re.compile(r"unexpected extra arguments?(?:\(s\))? \((.*)\)")
 
@@ -59,8 +59,13 @@ class PlainHelpGroup(TyperGroup):
     def format_help(self, ctx: Any, formatter: Any) -> None:
         """Write the help of the whole application."""
         rows = [(name, self.help_line(ctx, name)) for name in self.list_commands(ctx)]
-        lines = [f"Usage: {ctx.command_path} COMMAND ...", "", *_paragraphs(self.help), "", _heading("Commands")]
-        lines += [*_columns(rows), "", _heading("Options"), *_columns(_rows(self.get_params(ctx), ctx))]
+        lines = [f"Usage: {ctx.command_path} COMMAND ...", "", *_paragraphs(self.help), "", styled("Commands", 1)]
+        lines += [
+            *_columns(rows),
+            "",
+            styled("Options", 1),
+            *_columns(_rows(self.get_params(ctx), ctx)),
+        ]
         formatter.write("\n".join([*lines, "", *_paragraphs(self.epilog)]) + "\n")
 
     def help_line(self, ctx: Any, name: str) -> str:
@@ -89,7 +94,7 @@ def _command_lines(command: Any, ctx: Any) -> Iterator[str]:
     for name, options in shown.items():
         if options:
             yield ""
-            yield _heading(name)
+            yield styled(name, 1)
             yield from _columns(_rows(options, ctx))
     if any(option.metavar == "RANGE" for options in shown.values() for option in options):
         yield ""
@@ -131,16 +136,7 @@ def _width() -> int:
 
 
 def _columns(rows: list[tuple[str, str]]) -> Iterator[str]:
-    """Give names and texts in two columns; a name too long for the first stands on a line of its own."""
-    left = min(max((len(name) for name, _ in rows), default=0), 24)
-    indent = " " * (INDENT + left + GAP)
-    for name, text in rows:
-        lines = textwrap.wrap(" ".join(text.split()), _width() - len(indent), break_on_hyphens=False) or [""]
-        if len(name) > left:
-            yield f"{' ' * INDENT}{_styled(name, 36)}"
-        else:
-            yield f"{' ' * INDENT}{_styled(name, 36)}{' ' * (left - len(name) + GAP)}{lines.pop(0)}".rstrip()
-        yield from (indent + line for line in lines if line)
+    return columns(rows, _width(), INDENT)
 
 
 def _paragraphs(text: str | None) -> Iterator[str]:
@@ -152,15 +148,6 @@ def _paragraphs(text: str | None) -> Iterator[str]:
         yield from textwrap.wrap(
             paragraph, _width(), break_on_hyphens=False, subsequent_indent="  " * ("Example:" in paragraph)
         )
-
-
-def _heading(text: str) -> str:
-    return _styled(text, 1)
-
-
-def _styled(text: str, code: int) -> str:
-    """Return text in bold or colour; what prints it takes that away where no terminal shows it."""
-    return f"\x1b[{code}m{text}\x1b[0m" if sys.stdout.isatty() and not os.environ.get("NO_COLOR") else text
 
 
 def usage_message(problem: Any, arguments: Sequence[str], commands: Collection[str]) -> str:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from bddtorque.cli.console import grid, show, write_json
+from bddtorque.cli.console import ShownTable, show, write_json
 from bddtorque.cli.options import FileArgument, JsonOption
 
 if TYPE_CHECKING:
@@ -16,15 +16,7 @@ if TYPE_CHECKING:
 
 def info_command(
     file: FileArgument,
-    levels: Annotated[bool, typer.Option("--levels", help="Show the nodes of every level and the rails.")] = False,
-    memory: Annotated[
-        str | None,
-        typer.Option(
-            "--memory",
-            metavar="SIZE",
-            help="Choose the forms of the blocks within this size (64 KiB, ...) instead of the spec's.",
-        ),
-    ] = None,
+    levels: Annotated[bool, typer.Option("--levels", help="Show the nodes of every level, rails, and forms.")] = False,
     robot: Annotated[
         bool, typer.Option("--robot", help="Show every parameter of the robot in the file instead.")
     ] = False,
@@ -36,10 +28,11 @@ def info_command(
     """
     from rich.filesize import decimal
 
-    from bddtorque.base.measures import parse_size
-    from bddtorque.cli import tables as say
+    from bddtorque.bench.target_costs import target_costs
+    from bddtorque.cli import tables
     from bddtorque.model.applicability import require
     from bddtorque.model.model import load
+    from bddtorque.report import model_tables as rows
     from bddtorque.robots.robot_data import robot_to_plain
 
     model = load(file)
@@ -51,46 +44,49 @@ def info_command(
         else:
             show(f"robot in {file}, in kg, m, rad, s and N\n\n" + "\n".join(_robot_lines(plain)))
         return
-    known = {"file": str(file), "file_bytes": file.stat().st_size, **model.summary()}
-    known["diagram_digest"] = model.diagram_digest
-    budget = None if memory is None else parse_size(memory, "--memory")
-    choices = say.chosen_forms(model, budget)
-    constant, why = say.constant_sequence(model, choices)
-    blocks = say.block_figures(model)
-    ranges = model.certificate.ranges
+    choices, blocks, ranges = tables.chosen_forms(model), rows.block_figures(model), model.certificate.ranges
+    if as_json or levels:
+        for block, table, diagram in zip(blocks, model.tables, model.diagrams, strict=True):
+            block["bytes"] = tables.form_bytes(table, diagram)
+    constant, why = tables.constant_sequence(model, choices)
+    costs = target_costs(model)
     if as_json:
         write_json(
             {
-                **known,
+                "file": str(file),
+                "file_bytes": file.stat().st_size,
+                **model.summary(),
+                "diagram_digest": model.diagram_digest,
                 **({"ranges": [each.to_plain() for each in ranges]} if ranges else {}),
                 "constant_sequence": {"constant": constant, "why": why},
-                "chosen_forms": say.choice_figures(choices),
+                "chosen_forms": tables.choice_figures(choices),
                 **_origin(model),
                 "words": model.formats.to_plain(),
                 "certificate": model.certificate.to_plain(),
+                "targets": [cost.to_plain() for cost in costs],
                 "block_list": blocks,
             }
         )
         return
-    lines = [
-        *say.model_lines(model),
-        (
-            "constant",
-            f"{'yes, the same' if constant else 'no, not the same'} integer operations for every state: {why}",
-        ),
-        ("file", f"{file}, {decimal(file.stat().st_size)}"),
-        ("digest", model.digest),
-        *((("of diagrams", model.diagram_digest),) if model.diagrams else ()),
+    same = "yes, the same" if constant else "no, not the same"
+    shown: list[Any] = [
+        [
+            *tables.model_lines(model),
+            ("constant", f"{same} integer operations for every state: {why}"),
+            ("file", f"{file}, {decimal(file.stat().st_size)}"),
+            ("digest", model.digest),
+            *([("of diagrams", model.diagram_digest)] if model.diagrams else []),
+        ]
     ]
-    show(grid(lines))
-    parts: list[Any] = [say.block_table(blocks), say.choice_table(choices), say.bytes_table(blocks)] if blocks else []
-    if levels and blocks:
-        parts.append(say.level_table(blocks))
+    shown += [ShownTable("Blocks", rows.BLOCK_HEADS, rows.block_rows(blocks))] if blocks else []
+    shown += [tables.level_table(blocks), tables.form_table(blocks, choices)] if levels and blocks else []
+    shown.append(ShownTable(rows.COSTS, rows.COST_HEADS, rows.cost_rows(costs)))
     # what people look for comes last: it stays on the screen
-    parts += [say.word_table(model), str(model.certificate)]
-    parts += [say.range_table(ranges)] if ranges else []
-    for part in parts:
-        show()
+    shown += [ShownTable(rows.WORDS, rows.WORD_HEADS, rows.word_rows(model)), tables.certificate(model)]
+    shown += [tables.range_table(ranges)] if ranges else []
+    for place, part in enumerate(shown):
+        if place:
+            show()
         show(part)
 
 

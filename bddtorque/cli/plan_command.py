@@ -9,7 +9,7 @@ import typer
 
 from bddtorque.cli import options as opt
 from bddtorque.cli.compile_command import check_source
-from bddtorque.cli.console import folds, output, show, write_json
+from bddtorque.cli.console import show, terminal_width, write_json
 from bddtorque.cli.progress import ShownProgress
 
 MAX_WORDS = 60
@@ -59,9 +59,8 @@ def plan_command(
         return
     for note in notes:
         show(f"note: {note}")
-    width = output().width if folds() else None  # a file or a pipe gets the table of forms whole
     most = None if everything else MAX_WORDS
-    show(plan_text(plan, robot.name, bounds, most, width).removesuffix("\n"))
+    show(plan_text(plan, robot.name, bounds, most, terminal_width()).removesuffix("\n"))
     if not everything and len(plan.wires) > MAX_WORDS:
         show("--all lists every word")
     if out is not None:

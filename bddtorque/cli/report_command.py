@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from bddtorque.base.errors import BddTorqueError, one_line
-from bddtorque.cli.console import grid, say, show, write_json
+from bddtorque.cli.console import say, show, write_json
 from bddtorque.cli.options import FileArgument, JsonOption, check_outputs, is_compiled
 from bddtorque.cli.progress import ShownProgress
 
@@ -56,7 +56,7 @@ def report_command(
             }
         )
     else:
-        show(grid(report_lines(model, report, path)))
+        show(report_lines(model, report, path))
     exceeding = [
         output.name
         for output, found in zip(model.certificate.outputs, report.largest_found, strict=False)

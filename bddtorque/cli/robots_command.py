@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from bddtorque.cli.console import plain_table, show, write_json
+from bddtorque.cli.console import ShownTable, show, write_json
 
 if TYPE_CHECKING:
     from bddtorque.robots.parts import Joint
@@ -29,12 +29,12 @@ def robots_command(
     if as_json:
         write_json(robots)
         return
-    columns = ["|name", ">joints", "|types", "position ranges", "source"]
+    columns = ["name", ">joints", "types", "position ranges", "source"]
     rows = [
         (robot["name"], str(robot["degrees_of_freedom"]), robot["types"], ", ".join(robot["ranges"]), robot["source"])
         for robot in robots
     ]
-    show(plain_table("Built-in robots", columns, rows))
+    show(ShownTable("Built-in robots", columns, rows))
 
 
 def robot_figures(robot: Robot) -> dict[str, Any]:

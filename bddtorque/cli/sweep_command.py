@@ -14,12 +14,10 @@ from bddtorque.base.errors import BddTorqueError
 from bddtorque.base.record import OptionRecord, option
 from bddtorque.base.shown_text import counted
 from bddtorque.cli import options as opt
-from bddtorque.cli.console import plain_table, say, show, write_json
+from bddtorque.cli.console import ShownTable, say, show, write_json
 from bddtorque.cli.progress import COMPILE, ShownProgress
 
 if TYPE_CHECKING:
-    from rich.table import Table
-
     from bddtorque.model.model import Model
     from bddtorque.sweeps import OutputSweep, Sweep, Trajectory
 
@@ -254,7 +252,7 @@ def _states(sweep: Sweep) -> str:
     return f"{sweep.states:,} random and {sweep.corners:,} corner states{searched}"
 
 
-def _summary(sweeps: Sequence[Sweep]) -> Table:
+def _summary(sweeps: Sequence[Sweep]) -> ShownTable:
     """Return the largest errors: one row per output of one model, one row per model of several, with its worst output.
 
     The worst output is the one that comes nearest to its bound.
@@ -268,15 +266,15 @@ def _summary(sweeps: Sequence[Sweep]) -> Table:
             row = [output.output, str(output.bits), f"{output.proved:.3f}", f"{output.found:.3f}"]
             row += [f"{output.found * output.lsb:.2g}", output.unit, *(f"{error:.3f}" for error in errors)]
             rows.append([*([sweep.name] * several), *row, "EXCEEDS" if output.exceeds else "within"])
-    return plain_table(
+    return ShownTable(
         "Largest errors in units of the last bit: proved and found for the compiled words, found in its unit; what the "
         f"input words cost by themselves; both together{'. Of the output nearest to its bound' * several}",
-        [*(["model"] * several), "output", ">bits", ">proved", ">found", ">", "|", ">inputs", ">both", "|"],
+        [*(["model"] * several), "output", ">bits", ">proved", ">found", ">", "", ">inputs", ">both", ""],
         rows,
     )
 
 
-def _errors(sweeps: Sequence[Sweep], kind: str, title: str) -> Table:
+def _errors(sweeps: Sequence[Sweep], kind: str, title: str) -> ShownTable:
     """Return one kind of error, two rows per output: in units of the last bit, and in its own unit."""
     proved = kind == "tables"
     several = len({sweep.name for sweep in sweeps}) > 1
@@ -290,11 +288,11 @@ def _errors(sweeps: Sequence[Sweep], kind: str, title: str) -> Table:
             verdict = (", EXCEEDS" if output.exceeds else ", within") if proved else ""
             rows.append([output.output, str(output.bits), *(f"{value:.3f}" for value in units), f"units{verdict}"])
             rows.append(["", "", *(f"{value * output.lsb:.2g}" for value in units), output.unit])
-    heads = [*([">proved"] if proved else []), ">found", ">rms", ">p50", ">p99", ">p99.9", "|"]
-    return plain_table(title, ["output", ">bits", *heads], rows)
+    heads = [*([">proved"] if proved else []), ">found", ">rms", ">p50", ">p99", ">p99.9", ""]
+    return ShownTable(title, ["output", ">bits", *heads], rows)
 
 
-def _terms(sweep: Sweep) -> Table:
+def _terms(sweep: Sweep) -> ShownTable:
     """Return the terms of each torque, the largest error first, and what rounding their sums adds."""
     rows = []
     for k, output in enumerate(sweep.outputs):
@@ -303,10 +301,10 @@ def _terms(sweep: Sweep) -> Table:
             values = [f"{term.value:.2f}" if term.value else "", f"{term.largest:.4f}", f"{term.rms:.4f}"]
             rows.append(["" if place else output.output, term.name, *values, "dropped" if term.dropped else ""])
     title = f"{sweep.name}, {sweep.bits} bits: error of each term by itself, in units of the torque's last bit"
-    return plain_table(title, ["output", "term", ">largest value", ">found", ">rms", ""], rows)
+    return ShownTable(title, ["output", "term", ">largest value", ">found", ">rms", ""], rows)
 
 
-def _costs(sweeps: Sequence[Sweep]) -> Table:
+def _costs(sweeps: Sequence[Sweep]) -> ShownTable:
     """Return one row per model: bound, what was found, size, speed."""
     rows = []
     for sweep in sweeps:
@@ -315,7 +313,7 @@ def _costs(sweeps: Sequence[Sweep]) -> Table:
             sizes = (cost.file_bytes, cost.table_bytes, cost.nodes)
             row = [*(f"{bound:.4f}" for bound in bounds), *(f"{size:,}" for size in sizes)]
             rows.append([sweep.name, sweep.bits, *row, f"{cost.ns_per_state:,.0f}", f"{cost.ratio:.2f}"])
-    return plain_table(
+    return ShownTable(
         "Size and speed: worst output; bytes; processor time of a state in a batch, and of true values in float64",
         ["model", ">bits", ">proved", ">found", ">file", ">tables", ">nodes", ">ns", ">of float64"],
         rows,

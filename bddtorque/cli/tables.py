@@ -1,41 +1,50 @@
-"""A model in words and tables: what `compile` and `info` show."""
+"""A model in words and tables: what `info` shows, and what `compile` shows of it."""
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from rich.filesize import decimal
-from rich.table import Table
 
-from bddtorque.base.errors import BddTorqueError
 from bddtorque.base.shown_text import bits_text, counted
-from bddtorque.cli.console import plain_table
-from bddtorque.plan.blocks import output_format
+from bddtorque.bench.target_costs import counted_cost
+from bddtorque.cli.console import ShownTable, columns, terminal_width
+from bddtorque.plan.engine import MemoryLimit
 from bddtorque.plan.forms import FORMS, make_form
 from bddtorque.plan.plan_cost import wide_operations
 from bddtorque.plan.wires import Product
+from bddtorque.report.model_tables import effective_bits_of
 from bddtorque.spec.resolve import ANY_CHIP
-from bddtorque.targets.tables.cost import FormChoice, choose_forms
+from bddtorque.targets.tables.cost import choose_forms
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from bddtorque.bench.target_costs import TargetCost
     from bddtorque.model.model import Model
+    from bddtorque.plan.bdd import Diagram
     from bddtorque.plan.plan import Plan
+    from bddtorque.plan.table import Table
     from bddtorque.proof.proved_bound import TorqueRange
+    from bddtorque.targets.tables.cost import FormChoice
 
 COLD = 0.05
 """Seconds of Numba's work from which on a start counts as cold."""
+MAX_LINES = 15
+"""Lines that `compile` prints, unless its terminal is very narrow."""
+CERTIFICATE_WIDTH = 80
+"""Columns of a certificate as text."""
+MAX_EACH = 12
+"""Outputs whose bounds `compile` lists one by one; of more, the least and the largest."""
+WHICH_TARGET = (
+    "tables, the default: for any chip, without multiplications. On a PC use --target float, on a chip that multiplies "
+    "--target integer --chip NAME"
+)
 
 
 def model_lines(model: Model) -> list[tuple[str, str]]:
     """Return the summary of a model, name by name."""
-    figures, plan, formats = model.summary(), model.plan, model.formats
-    outputs, inputs = (
-        ", ".join(f"{array.name} {bits_text(array.bits)}" for array in arrays)
-        for arrays in (formats.outputs, formats.inputs)
-    )
+    figures, plan = model.summary(), model.plan
     if plan.in_floats:
         kinds, how = ["fused", "products", "sums", "sines", "lookups", "angle_sums"], f"{plan.floats.name} precision"
         summed = ""
@@ -45,15 +54,33 @@ def model_lines(model: Model) -> list[tuple[str, str]]:
             how = f"chip {model.provenance.chip or ANY_CHIP}, {_beyond_registers(plan)}"
         summed = f"{counted(figures['summands'], 'summands')} from "
     steps = [counted(figures[name], name) for name in kinds if figures[name]]
-    worst, faithful = max(model.certificate.bounds), "faithful" if figures["faithful"] else "NOT faithful"
-    return [
+    lines = [
         *_origin_lines(model),
-        ("words", f"{outputs} bits, inputs {inputs} bits"),
+        ("words", _words(model)),
         ("plan", f"source {plan.source}, target {plan.target}, {how}"),
         ("steps", summed + ", ".join(steps)),
-        *(_block_lines(model, figures) if model.plan.blocks else ()),
-        ("bound", f"{worst:.4f} units of the last bit at most: {faithful}"),
     ]
+    if plan.blocks:
+        lines += [
+            ("blocks", f"{figures['blocks']:,} with {counted(figures['rows'], 'rows')} in total"),
+            ("diagrams", f"{counted(figures['nodes'], 'nodes')}, {decimal(figures['diagram_bytes'])}"),
+            ("tables", decimal(figures["table_bytes"])),
+        ]
+    return [*lines, ("bound", _bound_in_units(model))]
+
+
+def _words(model: Model) -> str:
+    formats = model.formats
+    outputs, inputs = (
+        ", ".join(f"{array.name} {bits_text(array.bits)}" for array in arrays)
+        for arrays in (formats.outputs, formats.inputs)
+    )
+    return f"{outputs} bits, inputs {inputs} bits"
+
+
+def _bound_in_units(model: Model) -> str:
+    faithful = "faithful" if model.certificate.faithful else "NOT faithful"
+    return f"{max(model.certificate.bounds):.4f} units of the last bit at most: {faithful}"
 
 
 def _origin_lines(model: Model) -> list[tuple[str, str]]:
@@ -71,15 +98,6 @@ def _origin_lines(model: Model) -> list[tuple[str, str]]:
     ]
 
 
-def _block_lines(model: Model, figures: dict[str, Any]) -> list[tuple[str, str]]:
-    nodes = f"{counted(figures['nodes'], 'nodes')}, {decimal(figures['diagram_bytes'])}"
-    return [
-        ("blocks", f"{figures['blocks']:,} with {counted(figures['rows'], 'rows')} in total"),
-        ("diagrams", nodes),
-        ("tables", decimal(figures["table_bytes"])),
-    ]
-
-
 def _beyond_registers(plan: Plan) -> str:
     """Return what to say of products and sums that a 32-bit register does not hold."""
     wide = wide_operations(plan)
@@ -89,148 +107,107 @@ def _beyond_registers(plan: Plan) -> str:
     return f"{counted(len(wide), 'products_and_sums')} of more than 32 bits, {most} at most"
 
 
-def compile_lines(model: Model, report: dict[str, Any]) -> list[tuple[str, str]]:
-    """Return the summary of a compilation."""
-    return [
-        *model_lines(model),
-        *(_time_lines(model, report) if "planning_seconds" in report else ()),
-        *(("note", note) for note in report["notes"]),
-        ("file", f"{report['file']}, {decimal(report['file_bytes'])}"),
-        *((("spec", report["spec_file"]),) if "spec_file" in report else ()),
-        ("digest", model.digest),
+def compile_lines(model: Model, report: dict[str, Any], by_default: bool) -> list[tuple[str, str]]:
+    """Return the summary of a compilation, `MAX_LINES` at most; `by_default`: nobody named the target.
+
+    What `info` tells from the file is left out, and notes for which there is no room.
+    """
+    outputs, cost, path = model.certificate.outputs, counted_cost(model), report["file"]
+    bits = max(word.bits for word in model.formats.results.values())
+    operations = {"look-ups": cost.look_ups, "products": cost.products, "sums": cost.sums}
+    said = ", ".join(counted(count, name) for name, count in operations.items() if count)
+    units = dict.fromkeys(output.unit for output in outputs)
+    bounds = [_each([f"{o.bound_si:.3g}" for o in outputs if o.unit == unit]) + f" {unit}".rstrip() for unit in units]
+    seconds, cold = report.get("seconds"), report.get("numba_seconds", 0.0)
+    started = f", {cold:.1f} s of it for Numba, once" if cold > COLD else ""
+    origin = dict(_origin_lines(model))
+    what = origin.get("function") or f"{origin['robot']}: {origin['quantity']}"
+    sizes = f"{decimal(report['file_bytes'])}, {decimal(cost.most_bytes)} of tables, {said} for one state"
+    lines = [
+        *([("target", WHICH_TARGET)] if by_default else []),
+        (model.provenance.kind, f"{what}; {_words(model)}"),
+        ("bound", f"{'; '.join(bounds)}; {_bound_in_units(model)}"),
+        ("bits", f"{_each([f'{each:.1f}' for each in effective_bits_of(model)])} effective, of {bits}"),
+        ("file", f"{path}, {sizes}{'' if seconds is None else f', made in {seconds:.1f} s{started}'}"),
+        *([("spec", report["spec_file"])] if "spec_file" in report else []),
     ]
+    end = [("digest", model.digest), ("next", f"bddtorque info {path}, then sweep, report, or export --c DIR")]
+    notes = [("note", note) for note in report["notes"]]
+    for count in range(len(notes), -1, -1):
+        left = [("note", f"{len(notes) - count} more; --json lists them all")] if count < len(notes) else []
+        shown = [*lines, *notes[:count], *left, *end]
+        if len(list(columns(shown, terminal_width() or sys.maxsize))) <= MAX_LINES:
+            break
+    return shown
 
 
-def _time_lines(model: Model, report: dict[str, Any]) -> list[tuple[str, str]]:
-    cold, cached = report.get("numba_seconds", 0.0), report.get("blocks_from_cache", 0)
-    start = (
-        f"cold start: {cold:.1f} s of it for Numba's first compilation, which is kept"
-        if cold > COLD
-        else "warm start: nothing for Numba to compile"
-    )
-    planning, ready = report["planning_seconds"], report.get("start_seconds", 0.0)
-    kept = f"; {counted(cached, 'blocks')} from the cache" if cached else ""
-    return [
-        ("time", f"{report['seconds']:.2f} s ({planning:.2f} s planning), {ready:.2f} s to start; {start}"),
-        ("memory", f"{decimal(report['peak_bytes'])} peak"),
-        *((("engine", f"{report['engine']}{kept}"),) if model.plan.blocks else ()),
-    ]
+def _each(figures: Sequence[str]) -> str:
+    """Return the figures of outputs, or of very many the least and the largest."""
+    if len(set(figures)) == 1:
+        return figures[0]
+    if len(figures) <= MAX_EACH:
+        return " ".join(figures)
+    return f"{min(figures, key=float)} to {max(figures, key=float)}"
 
 
-def cost_table(costs: Sequence[TargetCost]) -> Table:
-    """Return what each target costs, one per row."""
-    rows = []
-    for cost in costs:
-        counts = (cost.look_ups, cost.sums, cost.products)
-        shown = [f"{count:,}" if cost.counted or not count else f"~{_roughly(count):,}" for count in counts]
-        size = f"{'≤ ' if cost.least_bytes < cost.most_bytes else ''}{decimal(cost.most_bytes)}"
-        on_pc = "fastest" if cost.target == "float" else f"{max(cost.times_float, 1):.2g} × float"
-        rows.append([f"{cost.target}{' *' * cost.counted}", *shown, size, on_pc, cost.chip])
-    columns = ["|target", ">look-ups", ">sums", ">products", "|tables", "|on this PC", "|microcontroller"]
-    return plain_table("Cost of one state by target: * compiled, others estimated", columns, rows)
+def chosen_forms(model: Model) -> list[FormChoice]:
+    """Return the form of each block that the evaluator ``words`` takes: the least cost within the model's memory."""
+    return choose_forms(model.tables, [diagram.order for diagram in model.diagrams], model.memory)
 
 
-def _roughly(count: int) -> int:
-    """Return a number with two digits and zeros."""
-    return round(count, 2 - len(str(count))) if count > 99 else count
+def form_bytes(table: Table, diagram: Diagram) -> dict[str, int | None]:
+    """Return the bytes of a block in every form; None where making it would take too much memory."""
+    sizes: dict[str, int | None] = dict.fromkeys(FORMS)
+    for name in FORMS:
+        with suppress(MemoryLimit):
+            sizes[name] = make_form(name, table, diagram).bytes
+    return sizes
 
 
-def block_figures(model: Model) -> list[dict[str, Any]]:
-    """Return what there is to know of each block, as plain data."""
-    figures = []
-    for k, (block, table, diagram) in enumerate(zip(model.plan.blocks, model.tables, model.diagrams, strict=True)):
-        bits, signed = output_format(block)
-        users = [wire.name for wire in model.plan.wires if getattr(wire, "block", None) == k]
-        figures.append(
-            {
-                "block": k,
-                "kind": block.kind,
-                "used_by": users,
-                "input_bits": list(block.input_widths),
-                "output_bits": bits,
-                "signed": signed,
-                "rows": len(table.values),
-                "nodes": diagram.node_count,
-                "depth": diagram.depth,
-                "level_widths": list(diagram.level_widths),
-                "rails": list(diagram.rails),
-                "order": list(diagram.order),
-                "bytes": {name: _form_bytes(model, k, name) for name in FORMS},
-                "digest": table.content_key,
-            }
-        )
-    return figures
-
-
-def block_table(figures: list[dict[str, Any]]) -> Table:
-    """Return the blocks and their diagrams, one per row."""
-    rows = []
-    for block in figures:
-        used = block["used_by"] or ["nothing"]
-        more = f" and {len(used) - 1} more" if len(used) > 1 else ""
-        widest = max(block["level_widths"], default=0)
-        counts = (block["rows"], block["nodes"], widest, max(block["rails"]), block["depth"])
-        words = ["+".join(map(str, block["input_bits"])), str(block["output_bits"])]
-        rows.append([str(block["block"]), used[0] + more, *words, *(f"{count:,}" for count in counts)])
-    columns = [">block", "of", ">inputs", ">output", ">rows", ">nodes", ">widest", ">rails", ">depth"]
-    return plain_table("Blocks", columns, rows)
-
-
-def bytes_table(figures: list[dict[str, Any]]) -> Table:
-    """Return the bytes of each block in each form, and the digest of its table."""
-    rows = []
-    for block in figures:  # ten forms do not fit side by side
-        known = {name.replace("_", "-"): size for name, size in block["bytes"].items() if size is not None}
-        sizes = ", ".join(f"{name} {size:,}" for name, size in known.items())
-        rows.append([str(block["block"]), sizes, block["digest"][:16]])
-    return plain_table("Bytes of the blocks in each form", [">block", "bytes", "|digest"], rows)
-
-
-def level_table(figures: list[dict[str, Any]]) -> Table:
+def level_table(figures: list[dict[str, Any]]) -> ShownTable:
     """Return the nodes of each level and the rails of each cut, top first."""
     names = ("level_widths", "rails")
-    rows = [[str(block["block"]), *(" ".join(map(str, block[name])) for name in names)] for block in figures]
-    return plain_table(
-        "Levels of the diagrams, top first", [">block", "nodes at each level", "rails at each cut"], rows
-    )
+    rows = [[f"b{block['block']}", *(" ".join(map(str, block[name])) for name in names)] for block in figures]
+    return ShownTable("Levels of the diagrams, top first", ["block", "nodes at each level", "rails at each cut"], rows)
 
 
-def word_table(model: Model) -> Table:
-    """Return the words of a model, one per row: ``q:shoulder``, ..."""
+def form_table(figures: list[dict[str, Any]], choices: list[FormChoice]) -> ShownTable:
+    """Return the form of each block that is taken and why, the bytes of all, and the digest of its table."""
     rows = []
-    for array in model.formats.arrays:
-        for label, word in zip(array.labels, array, strict=True):
-            kind = "angle, wraps" if word.kind == "angle" else "range, saturates"
-            figures = [f"{value:.6g}" for value in (word.lsb, *word.span)]
-            name = f"{array.name}:{label}" if array.shape else array.name
-            rows.append([name, kind, str(word.bits), *figures, word.unit])
-    return plain_table("Words", ["word", "kind", ">bits", ">one unit", ">from", ">to", "unit"], rows)
+    for block, choice in zip(figures, choices, strict=True):
+        known = {name.replace("_", "-"): size for name, size in block["bytes"].items() if size is not None}
+        sizes = ", ".join(f"{name} {size:,}" for name, size in known.items())
+        taken = choice.form.name.replace("_", "-")
+        rows.append([f"b{block['block']}", f"{taken}: {choice.reason}", sizes, block["digest"][:16]])
+    return ShownTable("Forms that the evaluator words takes", ["block", "taken", "bytes", "digest"], rows)
 
 
-def range_table(ranges: Sequence[TorqueRange]) -> Table:
+def range_table(ranges: Sequence[TorqueRange]) -> ShownTable:
     """Return range, largest torque (also within joint limits) and effective bits of each torque, one per row."""
     limited = any(torque.within_limits and str(torque.within_limits) != str(torque.extent) for torque in ranges)
-    heads = [">largest torque", ">error at most", "unit", ">effective bits"]
-    if limited:  # two lines, so that all fits 80 columns
-        heads = [">largest\ntorque", ">within joint\nlimits", ">error\nat most", "unit", ">effective\nbits"]
+    heads = [">largest torque", *([">within joint limits"] if limited else []), ">error at most", "unit"]
     rows = []
     for torque in ranges:
         extents = [str(torque.extent), *([str(torque.within_limits)] if limited else [])]
         figures = [*extents, f"{torque.bound:.3g}", torque.unit, f"{torque.effective_bits:.1f}"]
         rows.append([torque.joint, torque.shown_range(), *figures])
-    return plain_table("Torques", ["joint", ">range", *heads], rows)
+    return ShownTable("Torques", ["joint", ">range", *heads, ">effective bits"], rows)
 
 
-def chosen_forms(model: Model, budget: int | None = None) -> list[FormChoice]:
-    """Return the form of each block that the evaluator ``words`` takes: the least cost within `budget` bytes.
+def certificate(model: Model) -> ShownTable | str:
+    """Return the certificate as text, or as a table where that would be too wide."""
+    if (terminal_width() or CERTIFICATE_WIDTH) >= CERTIFICATE_WIDTH:
+        return str(model.certificate)
+    outputs = model.certificate.outputs
+    heads = ["", *(f">{name.replace('_', ' ')}" for name in outputs[0].parts.to_plain()), ">bound", ">in its unit", ""]
+    rows = []
+    for output in outputs:
+        figures = [f"{units:.4g}" for units in (*output.parts.to_plain().values(), output.bound)]
+        rows.append([output.name, *figures, f"{output.bound_si:.4g} {output.unit}", output.about_saturation()])
+    return ShownTable(str(model.certificate).splitlines()[0], heads, rows)
 
-    By default the budget is that of the model.
-    """
-    orders = [diagram.order for diagram in model.diagrams]
-    return choose_forms(model.tables, orders, model.memory if budget is None else budget)
 
-
-def choice_figures(choices: list[FormChoice]) -> list[dict[str, Any]]:
+def choice_figures(choices: Iterable[FormChoice]) -> list[dict[str, Any]]:
     """Return the chosen form of each block and the candidates it was chosen from, as plain data."""
     return [
         {
@@ -241,17 +218,6 @@ def choice_figures(choices: list[FormChoice]) -> list[dict[str, Any]]:
         }
         for k, choice in enumerate(choices)
     ]
-
-
-def choice_table(choices: list[FormChoice]) -> Table:
-    """Return the chosen form of each block, what it costs, and why it was chosen."""
-    rows = []
-    for k, choice in enumerate(choices):
-        form, time = choice.form, "constant" if choice.form.constant else "varies"
-        sizes = (f"{form.bytes:,}", str(form.loads), str(len(form.chain)))
-        rows.append([str(k), form.name.replace("_", "-"), *sizes, time, choice.reason])
-    columns = [">block", "|form", ">bytes", ">loads", ">dependent", "|time", "why"]
-    return plain_table("Forms that the evaluator words takes", columns, rows)
 
 
 def constant_sequence(model: Model, choices: list[FormChoice]) -> tuple[bool, str]:
@@ -269,11 +235,3 @@ def constant_sequence(model: Model, choices: list[FormChoice]) -> tuple[bool, st
         return False, f"{taken} into as many partial products as the words at hand need"
     forms = ", ".join(dict.fromkeys(choice.form.name for choice in choices)) or "no blocks"
     return True, f"look-ups ({forms}) and sums only; evaluator 'words'"
-
-
-def _form_bytes(model: Model, block: int, form: str) -> int | None:
-    """Return the bytes of a block in a form, or None where the form does not fit."""
-    try:
-        return make_form(form, model.tables[block], model.diagrams[block]).bytes
-    except BddTorqueError:
-        return None

@@ -12,12 +12,10 @@ from bddtorque.base.errors import BddTorqueError, nearest
 from bddtorque.base.record import OptionRecord, option
 from bddtorque.cli import options as opt
 from bddtorque.cli.compile_command import check_source
-from bddtorque.cli.console import plain_table, show, write_json
+from bddtorque.cli.console import ShownTable, show, write_json
 from bddtorque.cli.progress import ShownProgress
 
 if TYPE_CHECKING:
-    from rich.table import Table
-
     from bddtorque.report.term_facts import ModelTerm, RobotTerm
 
 MAX_DRAWN = 400
@@ -106,7 +104,7 @@ def _compiled_terms(file: str, chosen: dict[str, Any]) -> list[ModelTerm]:
     return model_terms(load(file), file)
 
 
-def _table(terms: list[RobotTerm] | list[ModelTerm]) -> Table:
+def _table(terms: list[RobotTerm] | list[ModelTerm]) -> ShownTable:
     """Return the terms, one per row."""
     from bddtorque.report.term_facts import RobotTerm
 
@@ -122,19 +120,19 @@ def _table(terms: list[RobotTerm] | list[ModelTerm]) -> Table:
             row += [f"{term.error:.3f} ({term.share:.0%})", tables, f"{sum(block.rows for block in term.blocks):,}"]
         rows.append(row)
     compiled = bool(terms) and not isinstance(terms[0], RobotTerm)
-    last = [">error", "<tables", ">rows"] if compiled else [">harmonics"]
-    return plain_table("Terms", ["|term", "|kind", "input words", "<range", *last], rows)
+    last = [">error", ">tables", ">rows"] if compiled else [">harmonics"]
+    return ShownTable("Terms", ["term", "kind", "input words", ">range", *last], rows)
 
 
-def _diagram_table(terms: list[ModelTerm]) -> Table:
+def _diagram_table(terms: list[ModelTerm]) -> ShownTable:
     """Return the diagrams that the terms read, one per row: terms share them."""
     diagrams = {block.block: block.diagram for term in terms for block in term.blocks}
     rows = [
         (f"b{block}", str(diagram.depth), " ".join(map(str, reversed(diagram.bit_nodes))))
         for block, diagram in sorted(diagrams.items())
     ]
-    columns = ["|table", ">levels", "nodes per output bit, most significant first"]
-    return plain_table("Diagrams of the tables", columns, rows)
+    columns = ["table", ">levels", "nodes per output bit, most significant first"]
+    return ShownTable("Diagrams of the tables", columns, rows)
 
 
 def _draw(term: ModelTerm, bit: int | None, path: Path) -> None:

@@ -27,12 +27,11 @@ from bddtorque.compiler.function_request import (
     requested_samples,
 )
 from bddtorque.compiler.model_building import finish_model
-from bddtorque.compiler.pinning import check_pinned, load_plan
+from bddtorque.compiler.pinning import check_pinned, load_pinned
 from bddtorque.compiler.robot_draft import draft_of_robot
 from bddtorque.dynamics.graph import Graph
 from bddtorque.model.model import Model
 from bddtorque.model.provenance import FUNCTION_MEMORY
-from bddtorque.plan.plan import Plan
 from bddtorque.spec.compile_options import CompileOptions
 from bddtorque.spec.spec_files import RobotOrSpec, spec_and_robot
 from bddtorque.words.law import Law
@@ -50,7 +49,7 @@ def compile(
     cache: Cache | str | None = "default",
     progress: Progress | None = None,
     engine: str = "auto",
-    plan: Plan | str | PathLike[str] | None = None,
+    plan: str | PathLike[str] | None = None,
     **options: Unpack[CompileOptions],
 ) -> Model:
     """Compile a robot into fixed-point code with a proved worst-case error for every output.
@@ -71,8 +70,7 @@ def compile(
     engine
         The decision-diagram engine: ``"cudd"``, ``"autoref"``, or ``"auto"`` for the fastest one that is installed.
     plan
-        A `Plan`, or a file written by `bddtorque plan`. It is rejected unless the planner still produces exactly
-        this plan.
+        A file written by `bddtorque plan -o`. It is rejected unless the planner still produces exactly this plan.
     **options
         Keys of the specification that replace those of `robot_or_spec`: bits, target, velocity, payload, ... See
         `CompileOptions`.
@@ -95,14 +93,13 @@ def compile(
     True
     """
     started = time.perf_counter()
-    pinned = plan if plan is None or isinstance(plan, Plan) else load_plan(plan)
-    kept = cache_named(cache)
-    team = Workers(workers, executor=executor, cache=kept, progress=progress)
+    pinned = None if plan is None else load_pinned(plan)
+    team = Workers(workers, executor=executor, cache=cache_named(cache), progress=progress)
     spec, robot, notes = spec_and_robot(robot_or_spec, options)
     with step(progress or NoProgress(), f"planning {robot.name}"), within_floats("robot", robot.name):
         draft = draft_of_robot(spec, robot)
-    if pinned is not None:
-        check_pinned(pinned, draft.plan, "plan" if isinstance(plan, Plan) else str(plan))
+    if plan is not None:
+        check_pinned(pinned, draft.plan, str(plan))
     at_a_time = (workers or usable_processors()) if executor is None else 1
     return finish_model(draft, team, started, notes, engine=engine, at_a_time=at_a_time)
 

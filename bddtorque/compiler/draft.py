@@ -12,7 +12,6 @@ import numpy as np
 import numpy.typing as npt
 
 from bddtorque.base.errors import BddTorqueError
-from bddtorque.model.certified import certificate_of
 from bddtorque.model.provenance import Provenance
 from bddtorque.plan.bound import BlockFacts, OutputBound, compose_bounds, planned_facts
 from bddtorque.plan.plan import Plan
@@ -102,7 +101,7 @@ def certify(draft: PlanDraft, facts: Sequence[BlockFacts], tables: Sequence[Tabl
                 relative_to=draft.relative_to, assumed=draft.assumed, spread=draft.spread,
             )
         )  # fmt: skip
-    return certificate_of(tuple(proved), draft.formats, draft.provenance)
+    return draft.provenance.certificate(draft.formats, tuple(proved))
 
 
 def _within_truth(draft: PlanDraft, bounds: list[OutputBound]) -> list[OutputBound]:

@@ -1,7 +1,7 @@
 """Plans in files: written for programs to read, and for a later compilation to be held to.
 
-A pinned plan is not taken on trust. The certificate proves plans that the planner made of the robot; a plan from a file
-is therefore accepted only if the planner, given robot and specification, still makes this very plan.
+A pinned plan is not taken on trust: it is compared with the plan that the planner makes of robot and specification, and
+never used itself.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from bddtorque.base.errors import BddTorqueError, one_line
 from bddtorque.base.files import read_whole, write_whole
 from bddtorque.plan.blocks import Block, output_format
 from bddtorque.plan.bound import OutputBound
-from bddtorque.plan.plan import Plan, plan_from_plain
+from bddtorque.plan.plan import Plan
 from bddtorque.plan.wires import Output, Product
 from bddtorque.targets.tables.cost import block_candidates, product_candidates
 
@@ -71,55 +71,46 @@ def save_plan(plain: Mapping[str, Any], path: str | PathLike[str]) -> None:
     write_whole(path, (json.dumps(plain, indent=1, ensure_ascii=False, allow_nan=False) + "\n").encode())
 
 
-def load_plan(path: str | PathLike[str]) -> Plan:
-    """Return the plan of a file that `save_plan` wrote; anything else is refused in one line."""
+def load_pinned(path: str | PathLike[str]) -> Any:
+    """Return the plan, as plain data, of a file that `save_plan` wrote; anything else is refused in one line."""
     if not isinstance(path, str | PathLike):
-        raise BddTorqueError(f"plan must be a Plan or the path of a file with one, got {type(path).__name__}")
-    where = one_line(str(path))
-    data = read_whole(path, MAX_FILE_BYTES, "a plan")
-    expected = "must be a plan as `bddtorque plan SPEC -o FILE` writes it"
+        raise BddTorqueError(f"plan must be the path of a file with a plan, got {type(path).__name__}")
     try:
-        plain = json.loads(data)
-    except (ValueError, RecursionError):  # ValueError: also text that is no UTF-8, and endless numbers
-        raise BddTorqueError(f"{where} {expected}, got a file that is not JSON") from None
-    if not isinstance(plain, dict) or plain.get("format") != FORMAT or "plan" not in plain:
-        raise BddTorqueError(f"{where} {expected}, got something else")
-    if plain.get("version") != VERSION:
-        raise BddTorqueError(one_line(f"{where}: version must be {VERSION}, got {plain.get('version')!r:.20}"))
-    try:
-        return plan_from_plain(plain["plan"], where)
-    except BddTorqueError as problem:  # names in the file may hold anything
-        raise BddTorqueError(one_line(str(problem))) from None
+        plain = json.loads(read_whole(path, MAX_FILE_BYTES, "a plan"))
+    except (UnicodeDecodeError, json.JSONDecodeError, RecursionError):
+        plain = None
+    if not isinstance(plain, dict) or (plain.get("format"), plain.get("version")) != (FORMAT, VERSION):
+        raise BddTorqueError(
+            one_line(f"{path} must be a plan as `bddtorque plan SPEC -o FILE` writes it, got something else")
+        )
+    return plain.get("plan")
 
 
-def check_pinned(pinned: Plan, made: Plan, where: str) -> None:
+def check_pinned(pinned: Any, made: Plan, where: str) -> None:
     """Refuse a pinned plan that is not the one the planner makes, and say what differs first."""
-    for (name, given), (_, own) in zip(_facts(pinned), _facts(made), strict=False):
-        if given != own:
-            raise BddTorqueError(
-                one_line(
-                    f"{where} is not the plan that the planner makes of this robot and specification: {name} "
-                    f"{_shown(given)} in the file, {_shown(own)} in the new plan; `bddtorque plan SPEC -o FILE`, with "
-                    "the same options, writes a new one"
-                )
+    for difference in _differences(pinned, made.to_plain(), ""):
+        raise BddTorqueError(
+            one_line(
+                f"{where} is not the plan that the planner makes of this robot and specification:{difference}; "
+                "`bddtorque plan SPEC -o FILE`, with the same options, writes a new one"
             )
+        )
 
 
-def _facts(plan: Plan) -> Iterator[tuple[str, object]]:
-    """Give all that there is in a plan, by name; two plans are the same where all of it is."""
-    yield "target", plan.target
-    yield "source", plan.source
-    if plan.in_floats:
-        yield "precision", plan.floats.name
-    else:
-        yield "block_bits", plan.block_bits
-    kinds: dict[str, Sequence[Any]] = {"wire": plan.wires, "block": plan.blocks, "output": plan.outputs}
-    for kind, parts in kinds.items():
-        yield f"{kind}s", len(parts)
-        for k, part in enumerate(parts):
-            yield f"{kind} {k} differs:", getattr(part, "kind", kind)
-            for name in part.__dataclass_fields__:
-                yield f"{kind} {k} differs: {name}", getattr(part, name)
+def _differences(given: Any, made: Any, name: str) -> Iterator[str]:
+    """Yield what differs in plain data, with the keys and places that lead there."""
+    if isinstance(given, dict) and isinstance(made, dict):
+        for key in made:
+            yield from _differences(given.get(key), made[key], f"{name} {key}")
+        if list(given) != list(made):
+            yield f"{name} keys {_shown(list(given))} in the file, {_shown(list(made))} in the new plan"
+    elif isinstance(given, list) and isinstance(made, list):
+        if len(given) != len(made):
+            yield f"{name} {len(given)} in the file, {len(made)} in the new plan"
+        for k, (old, new) in enumerate(zip(given, made, strict=False)):
+            yield from _differences(old, new, f"{name} {k}")
+    elif repr(given) != repr(made):
+        yield f"{name} {_shown(given)} in the file, {_shown(made)} in the new plan"
 
 
 def _shown(value: object) -> str:

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from bddtorque.base.jit import arithmetic, jitable, njit_without_refcounts
+from bddtorque.base.jit import jitable, njit_without_refcounts
 from bddtorque.dynamics.chain import Array, Chain
 
 WRENCH = 15
@@ -94,7 +94,7 @@ def torque_rows(
         newton_euler(chain, sine[row], cosine[row], q[row], qd[row], qdd[row], tau[row], wrench)
 
 
-@arithmetic
+@jitable
 def acceleration_field(w: Triple, dw: Triple) -> tuple[Triple, Triple, Triple]:
     """Return the rows of U = [ẇ]× + [w]×[w]×."""
     xx, yy, zz = w[0] * w[0], w[1] * w[1], w[2] * w[2]
@@ -106,7 +106,7 @@ def acceleration_field(w: Triple, dw: Triple) -> tuple[Triple, Triple, Triple]:
     )
 
 
-@arithmetic
+@jitable
 def store_wrench(body: Array, i: int, w: Triple, dw: Triple, a: Triple, wrench: Array) -> None:
     """Write F = m a + U h and N = h × a + (U P)∨ of link i, about its origin."""
     h, mass = (body[i, 0, 3], body[i, 1, 3], body[i, 2, 3]), body[i, 3, 3]
@@ -124,37 +124,37 @@ def store_wrench(body: Array, i: int, w: Triple, dw: Triple, a: Triple, wrench: 
     keep(wrench, i, 3, N)
 
 
-@arithmetic
+@jitable
 def keep(wrench: Array, i: int, first: int, v: Triple) -> None:
     """Write three of the numbers that are kept for link i."""
     wrench[i, first], wrench[i, first + 1], wrench[i, first + 2] = v[0], v[1], v[2]
 
 
-@arithmetic
+@jitable
 def kept(wrench: Array, i: int, first: int) -> Triple:
     """Return three of the numbers that are kept for link i."""
     return wrench[i, first], wrench[i, first + 1], wrench[i, first + 2]
 
 
-@arithmetic
+@jitable
 def row(array: Array, i: int) -> Triple:
     """Return row i of an (n, 3) array."""
     return array[i, 0], array[i, 1], array[i, 2]
 
 
-@arithmetic
+@jitable
 def add(u: Triple, v: Triple) -> Triple:
     """Return u + v."""
     return u[0] + v[0], u[1] + v[1], u[2] + v[2]
 
 
-@arithmetic
+@jitable
 def cross(u: Triple, v: Triple) -> Triple:
     """Return u × v."""
     return u[1] * v[2] - u[2] * v[1], u[2] * v[0] - u[0] * v[2], u[0] * v[1] - u[1] * v[0]
 
 
-@arithmetic
+@jitable
 def matrix_times(M: tuple[Triple, Triple, Triple], v: Triple) -> Triple:
     """Return M v for a matrix given by its rows."""
     return (
@@ -164,7 +164,7 @@ def matrix_times(M: tuple[Triple, Triple, Triple], v: Triple) -> Triple:
     )
 
 
-@arithmetic
+@jitable
 def into_joint(E: Array, i: int, v: Triple) -> Triple:
     """Return Eᵢᵀ v: from the axes of link i-1 to those of joint i before it moves."""
     return (
@@ -174,7 +174,7 @@ def into_joint(E: Array, i: int, v: Triple) -> Triple:
     )
 
 
-@arithmetic
+@jitable
 def out_of_joint(E: Array, i: int, v: Triple) -> Triple:
     """Return Eᵢ v: from the axes of joint i to those of link i-1."""
     return (
@@ -184,13 +184,13 @@ def out_of_joint(E: Array, i: int, v: Triple) -> Triple:
     )
 
 
-@arithmetic
+@jitable
 def turn_back(v: Triple, s: Any, c: Any) -> Triple:
     """Return Rz(q)ᵀ v."""
     return c * v[0] + s * v[1], c * v[1] - s * v[0], v[2]
 
 
-@arithmetic
+@jitable
 def turn(v: Triple, s: Any, c: Any) -> Triple:
     """Return Rz(q) v."""
     return c * v[0] - s * v[1], s * v[0] + c * v[1], v[2]

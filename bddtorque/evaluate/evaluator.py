@@ -14,7 +14,7 @@ from bddtorque.base.workers import NoProgress, Progress, step
 from bddtorque.evaluate.float_batches import FloatBatches, float_calls
 from bddtorque.evaluate.kinds import OnRange, SpreadBy, choose_form, make_runner
 from bddtorque.evaluate.runners import Evaluable
-from bddtorque.evaluate.single import CLAMPED, COUNT_ONLY, LEFT, RAISES, STOPS, WARNS, Call, SingleCalls
+from bddtorque.evaluate.single import CLAMPED, COUNT_ONLY, LEFT, RAISES, STOPS, WARNS, Call, SingleCalls, single_calls
 from bddtorque.evaluate.state_arrays import (
     FLOAT,
     TORQUE_ARRAYS,
@@ -70,6 +70,8 @@ class Evaluator:
         share an evaluator add to the same counts.
     """
 
+    _direct: bool  # whether a state given as arrays is tried as it is
+
     def __init__(
         self,
         model: Evaluable,
@@ -92,9 +94,8 @@ class Evaluator:
         self.spread = spread
         self._arrays = StateArrays(model.formats)
         self._runner = make_runner(model, kind, form, spread, self.processors)
-        read = self._arrays.places if self._runner.counts_unread else [wire.name for wire in model.plan.inputs]
-        self._range = RangeCounts(self._arrays, read, on_range == "warn")
-        widths = {len(array) for array in self._arrays.inputs}
+        self._range = RangeCounts(self._arrays.words, on_range == "warn")
+        widths = set(self._arrays.widths)
         counts = self._range.counts
         alike = len(widths) == 1 and not self._arrays.packed
         self.out_of_range: Integers = counts.reshape(-1, widths.pop()) if alike else counts
@@ -157,14 +158,12 @@ class Evaluator:
         if qdd is None:
             qdd = self._at_rest[1]
         # one compiled call for a single state; anything else goes the ordinary way below
-        if out is None and (q.__class__ is not _array or q.ndim == 1):
+        if self._direct and out is None and q.__class__ is _array and q.ndim == 1:
             tau = _empty(self._outputs, _WORD)
             try:
-                left = (self._torque_words if q.__class__ is _array else self._any_words)(
-                    q, qd, qdd, tau, self._addresses
-                )
+                left = self._one_words(q, qd, qdd, tau, self._addresses)
             except TypeError:  # arrays that it does not take as they are
-                self._be_careful()
+                self._direct = False
             else:
                 if not left:
                     return tau
@@ -173,11 +172,14 @@ class Evaluator:
                     return tau
         if not self._of_torque:
             self.model.require_torque()
-        return self._batch_words((q, qd, qdd), out)
+        given = q, qd, qdd
+        batch = out is not None or (q.__class__ is _array and q.ndim > 1)
+        found = None if batch else self._single_state(given, WORD)
+        return self._batch_words(given, out) if found is None else found
 
     def _batch_words(self, given: Sequence[Any], out: Any = None) -> Integers:
         """Return the output words of states in the ordinary way: shape (N, outputs), or (outputs,) for a single one."""
-        if self._arrays.are_batches(given, self._runner.takes_columns):
+        if self._arrays.are_batches(given, WORD, self._runner.takes_columns):
             rows, single = given, False
         else:
             rows, shape = self._arrays.rows(self.model.name, given, WORD, self._runner.takes_columns)
@@ -207,9 +209,7 @@ class Evaluator:
     def _run_counted(self, rows: Sequence[Integers], out: Integers) -> Integers:
         """Run words, count those that are out of range, and return `out` with the output words."""
         counts = _zeros(len(self._range.counts), _WORD)
-        counted = self._runner.run(rows, out, counts)
-        self._range.add_unread(counts, rows)
-        if counted or self._range.unread:
+        if self._runner.run(rows, out, counts):
             self._count(counts)
         return out
 
@@ -248,21 +248,22 @@ class Evaluator:
             qd = self._still
         if qdd is _REST:
             qdd = self._still
-        if q.__class__ is not _array or q.ndim == 1:
+        if self._direct and q.__class__ is _array and q.ndim == 1:
             tau = _empty(self._outputs)
             try:
-                left = (self._torque_floats if q.__class__ is _array else self._any_floats)(
-                    q, qd, qdd, tau, self._addresses
-                )
+                left = self._one_floats(q, qd, qdd, tau, self._addresses)
             except TypeError:
-                self._be_careful()
+                self._direct = False
             else:
                 if not left:
                     return tau
         if not self._of_torque:
             self.model.require_torque()
-        motion = (self._still if isinstance(values, float) and values == 0 else values for values in (qd, qdd))
-        torques, shape = self._run_values((q, *motion))
+        given = q, *(self._still if each.__class__ is float and each == 0 else each for each in (qd, qdd))
+        found = self._single_state(given, FLOAT)
+        if found is not None:
+            return found
+        torques, shape = self._run_values(given)
         return torques if shape else torques[0]
 
     def words(self, *words: Any, **named: Any) -> Any:
@@ -274,7 +275,7 @@ class Evaluator:
         given = self._arrays.bound(self.model.name, words, named)
         found = self._single_state(given, WORD)
         if found is not None:
-            return self._arrays.results(found, ())
+            return self._arrays.results(found[np.newaxis], ())
         rows, shape = self._arrays.rows(self.model.name, given, WORD)
         return self._arrays.results(self._run_counted(rows, self._place(None, rows, False, False)), shape)
 
@@ -286,7 +287,7 @@ class Evaluator:
         given = self._arrays.bound(self.model.name, values, named)
         found = self._single_state(given, FLOAT)
         if found is not None:
-            return self._arrays.results(found, ())
+            return self._arrays.results(found[np.newaxis], ())
         return self._arrays.results(*self._run_values(given))
 
     def output_words(self, **words: Any) -> Integers:
@@ -299,12 +300,12 @@ class Evaluator:
         return self._run_values(self._arrays.bound(self.model.name, (), values))[0]
 
     def _single_state(self, given: Sequence[Any], dtype: np.dtype[Any]) -> AnyArray | None:
-        """Return the outputs (1, outputs) of a single state, by one compiled call; None where that is not possible."""
+        """Return the outputs (outputs,) of a single state, by one compiled call; None where that is not possible."""
         state = self._arrays.one_state(given, dtype)
         if state is None:
             return None
-        found = _empty((1, self._outputs), dtype)
-        left = (self._one_words if dtype is WORD else self._one_floats)(*state, found[0], self._addresses)
+        found = _empty(self._outputs, dtype)
+        left = (self._one_words if dtype is WORD else self._one_floats)(*state, found, self._addresses)
         if left == CLAMPED:
             self._warn()
         return None if left == LEFT else found
@@ -312,15 +313,18 @@ class Evaluator:
     def _run_values(self, given: Sequence[Any]) -> tuple[Floats, tuple[int, ...]]:
         """Return the outputs (N, outputs) of floats in the ordinary way, and the shape of the states."""
         outside = _zeros(len(self._range.counts), _WORD)
-        rows = self._floats.rows(given)
-        if rows is not None:
-            found = np.empty((len(rows[0]), self._outputs))
-            refused = self._floats.run(self._runner, rows, found, outside)
+        shape: tuple[int, ...]
+        if self._arrays.are_batches(given, FLOAT, True):
+            values, shape = given, (len(given[0]),)
+        else:
+            values, shape = self._arrays.rows(self.model.name, given, FLOAT)
+        if len(values[0]) > 1 and self._floats.possible:
+            found = np.empty((len(values[0]), self._outputs))
+            refused = self._floats.run(self._runner, values, found, outside)
             if not refused and not (self.on_range == "raise" and outside.any()):
                 self._count(outside)
-                return found, (len(found),)
+                return found, shape
             outside[:] = 0  # the ordinary way says what is wrong
-        values, shape = self._arrays.rows(self.model.name, given, FLOAT)
         words = []
         for k, (array, each) in enumerate(zip(self._arrays.inputs, values, strict=True)):
             quantised, counts = array.quantise_counted(each)
@@ -400,13 +404,8 @@ class Evaluator:
         self._addresses: Integers = np.empty(0, dtype=np.int64)
         self._one_words: Call = lambda *given: self._first_single("_one_words", given)
         self._one_floats: Call = lambda *given: self._first_single("_one_floats", given)
-        self._any_words: Call = lambda *given: self._first_single("_any_words", given)
-        self._any_floats: Call = lambda *given: self._first_single("_any_floats", given)
-        self._torque_words, self._torque_floats = self._any_words, self._any_floats
-
-    def _be_careful(self) -> None:
-        """Look at arguments before they are tried: that Numba finds them to be none of its kind takes 80 µs."""
-        self._torque_words, self._torque_floats = self._any_words, self._any_floats
+        # arrays are tried as they are until Numba finds some to be none of its kind, which takes 80 µs
+        self._direct = self._of_torque
 
     def _first_single(self, kind: str, given: tuple[Any, ...]) -> int:
         """Make the compiled calls for single states, and run the first; leave it if there are none."""
@@ -415,31 +414,14 @@ class Evaluator:
         return call(*given[:-1], self._addresses)
 
     def _make_single(self) -> None:
-        """Make the compiled calls for single states, as they are and, for torques, for whatever callers give."""
-        self._one_words = self._one_floats = self._any_words = self._any_floats = _leave
-        self._be_careful()
-        single = None if DISABLE_JIT else self._runner.single(self._range, self._stops)
-        if single is None:
+        """Make the compiled calls for single states."""
+        self._one_words = self._one_floats = _leave
+        if DISABLE_JIT:
             return
-        self._single, self._addresses = single, single.addresses
-        self._one_words, self._one_floats = single.words, single.floats
-        if self._of_torque:
-            self._torque_words, self._torque_floats = single.words, single.floats
-            self._any_words, self._any_floats = self._words_of_any, self._floats_of_any
-
-    def _words_of_any(self, q: Any, qd: Any, qdd: Any, tau: Integers, addresses: Integers) -> int:
-        """Run a single state of lists, tuples and arrays of any integers."""
-        state = self._arrays.one_state((q, qd, qdd), WORD)
-        return LEFT if state is None else self._one_words(*state, tau, addresses)
-
-    def _floats_of_any(self, q: Any, qd: Any, qdd: Any, tau: Floats, addresses: Integers) -> int:
-        """Run a single state of lists, tuples and arrays of any numbers; the float 0 is no motion."""
-        if qd.__class__ is float and qd == 0.0:
-            qd = self._still
-        if qdd.__class__ is float and qdd == 0.0:
-            qdd = self._still
-        state = self._arrays.one_state((q, qd, qdd), FLOAT)
-        return LEFT if state is None else self._one_floats(*state, tau, addresses)
+        runner = self._runner
+        self._single = single_calls(self._arrays, self._range.counts, self._stops, runner.addresses, runner)
+        self._one_words, self._one_floats = self._single.words, self._single.floats
+        self._addresses = self._single.addresses
 
 
 def _leave(*given: Any) -> int:

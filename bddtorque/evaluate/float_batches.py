@@ -23,7 +23,7 @@ from bddtorque.base.jit import DISABLE_JIT, njit_without_refcounts
 from bddtorque.evaluate.float_code import vector_lanes
 from bddtorque.evaluate.llvm_code import emitted_in_lanes
 from bddtorque.evaluate.pointers import address_of, array_at
-from bddtorque.evaluate.runners import Runner, Spread
+from bddtorque.evaluate.runners import CodeRunner
 from bddtorque.evaluate.state_arrays import StateArrays
 from bddtorque.words.formats import TURN
 from bddtorque.words.interface import WordArray
@@ -161,45 +161,25 @@ def float_calls() -> tuple[Callable[..., bool], Callable[..., None]]:
 
 
 class FloatBatches:
-    """Runs batches of floats of one model."""
+    """Runs batches of floats of one model, where that is `possible`."""
 
     def __init__(self, arrays: StateArrays) -> None:
-        self._arrays = arrays
+        self._starts = arrays.starts
         self._inputs = [(pattern_of(array), pack(array)) for array in arrays.inputs]
         self._outputs = pattern_of(arrays.outputs)
         words = (*arrays.words, *arrays.outputs)
-        self._possible = not DISABLE_JIT and all(word.bits <= MAX_BITS for word in words)
+        self.possible = not DISABLE_JIT and all(word.bits <= MAX_BITS for word in words)
 
-    def rows(self, given: Sequence[Any]) -> list[npt.NDArray[Any]] | None:
-        """Return arrays (N, n) of one length; None for what the ordinary way must look at."""
-        if not self._possible:
-            return None
-        length = 1
-        for each, width in zip(given, self._arrays.widths, strict=False):
-            if each.__class__ is not np.ndarray or each.dtype.kind not in "iuf" or not each.flags.aligned:
-                return None
-            if each.ndim not in (1, 2) or each.shape[-1] != width:
-                return None
-            if each.ndim == 2 and len(each) != 1:
-                if length not in (1, len(each)):
-                    return None
-                length = len(each)
-        if length == 1 or len(given) != len(self._arrays.widths):
-            return None
-        return [each if len(each) == length and each.ndim == 2 else _repeat(each, length) for each in given]
-
-    def run(self, runner: Runner, rows: Sequence[npt.NDArray[Any]], out: Floats, counts: Integers) -> bool:
+    def run(self, runner: CodeRunner, rows: Sequence[npt.NDArray[Any]], out: Floats, counts: Integers) -> bool:
         """Fill in the outputs of states (N, n), and return whether a value was refused; others are counted."""
-        if isinstance(runner, Spread):
-            return runner.spread(partial(self._run, runner.runner), rows, out, counts)
-        return self._run(runner, rows, out, counts)
+        return runner.spread(partial(self._run, runner), rows, out, counts)
 
-    def _run(self, runner: Runner, rows: Sequence[npt.NDArray[Any]], out: Floats, counts: Integers) -> bool:
+    def _run(self, runner: CodeRunner, rows: Sequence[npt.NDArray[Any]], out: Floats, counts: Integers) -> bool:
         quantise, dequantise = float_calls()
         length = max(1, min(PIECE, len(out)))
         words = [np.empty((length, each.shape[1]), np.int64) for each in (*rows, out)]
         uncounted = np.empty_like(counts)
-        own_counts = [counts[first:last] for first, last in pairwise(self._arrays.starts)]
+        own_counts = [counts[first:last] for first, last in pairwise(self._starts)]
         for first in range(0, len(out), length):
             part = slice(first, first + length)
             values = out[part]
@@ -208,13 +188,9 @@ class FloatBatches:
                 floats = np.ascontiguousarray(each[part], np.float64)
                 if not quantise(floats, own[k], *self._inputs[k], own_counts[k]):
                     return True
-            runner.run(own, found, uncounted)  # floats were counted, not words
+            runner.run_piece(own, found, uncounted)  # floats were counted, not words
             dequantise(found, values, self._outputs)
         return False
-
-
-def _repeat(given: npt.NDArray[Any], length: int) -> npt.NDArray[Any]:
-    return np.broadcast_to(given, (length, given.shape[-1]))
 
 
 def pattern_of(formats: WordArray) -> Floats:

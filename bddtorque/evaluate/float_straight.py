@@ -17,11 +17,19 @@ from pathlib import Path
 from bddtorque.base.jit import DISABLE_JIT
 from bddtorque.evaluate.code_writer import DECORATOR, CodeWriter, Straight, indented
 from bddtorque.evaluate.float_code import FloatCode, FloatPool, vector_lanes, warn_without_fma
-from bddtorque.evaluate.input_code import InputWord, array_names, check_inputs, count, load_inputs, unread_words
 from bddtorque.evaluate.llvm_code import lane_step
 from bddtorque.evaluate.pointers import LINE_BYTES
 from bddtorque.evaluate.state_arrays import StateArrays
-from bddtorque.evaluate.statements import Statement, cut, is_large
+from bddtorque.evaluate.statements import (
+    InputWord,
+    Statement,
+    array_names,
+    check_inputs,
+    count,
+    cut,
+    is_large,
+    load_inputs,
+)
 from bddtorque.plan.plan import Plan
 from bddtorque.plan.table import Table
 from bddtorque.words.interface import Interface
@@ -256,7 +264,6 @@ class FloatSource(TileWriter):
     def __init__(self, plan: Plan, formats: Interface, pool: FloatPool) -> None:
         dtype = plan.floats.dtype.__name__
         super().__init__(plan, formats, HEADER.format(dtype=dtype))
-        self.counted = [*self.inputs, *unread_words(plan, self.arrays)]
         self.flat = {*self.names, "out"}
         self._add_states(FloatCode(plan, pool, lookups=True), dtype)
         self._add_batches(FloatCode(plan, pool, lookups=False))

@@ -6,7 +6,7 @@ from typing import Literal, get_args
 
 from bddtorque.base.errors import BddTorqueError, not_among, unknown
 from bddtorque.base.system import usable_processors
-from bddtorque.evaluate.runners import CodeRunner, Runnable, Runner, Spread
+from bddtorque.evaluate.runners import CodeRunner, Runnable
 from bddtorque.evaluate.shared_state import SharedStateRunner, choose_spreading
 from bddtorque.plan.forms import BIT_FORMS
 
@@ -44,11 +44,10 @@ def choose_form(model: Runnable, name: str, kind: str, form: str | None, spread:
     return form
 
 
-def make_runner(model: Runnable, kind: str, form: str, spread: SpreadBy, processors: int) -> Runner:
+def make_runner(model: Runnable, kind: str, form: str, spread: SpreadBy, processors: int) -> CodeRunner:
     """Return what runs a model in a form, on one processor or on several."""
     threads = min(processors, usable_processors())
     if spread != "states":
         spreading = choose_spreading(model, form, spread, processors)
         return SharedStateRunner(model, form, spreading, threads)
-    runner = CodeRunner(model, form)
-    return Spread(runner, threads) if kind == "parallel" else runner
+    return CodeRunner(model, form, threads if kind == "parallel" else 1)

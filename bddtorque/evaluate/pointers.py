@@ -89,27 +89,15 @@ def each_as_rows(arrays: Any, readonly: bool) -> Any:
     return _each(arrays, lambda array: _row_kind(array, readonly), _one_row)
 
 
-def _rows(typing: Any, out: Any) -> Any:
-    """Return an array (n,) as one of (1, n), and (N, n) as it is."""
-    kind, make = each_as_rows(out, readonly=False)
-    return kind(out), lambda context, builder, signature, given: make(context, builder, given[0], None)
-
-
-def _given_rows(typing: Any, arrays: Any) -> Any:
-    """Do the same for a tuple of arrays that are only read: a plan is compiled once for all of these."""
-    kind, make = each_as_rows(arrays, readonly=True)
-    return kind(arrays), lambda context, builder, signature, given: make(context, builder, given[0], None)
-
-
 def _c_rows(array: Any) -> Any:
     return types.Array(array.dtype, 2, "C", readonly=not array.mutable)
 
 
 def _rows_from(typing: Any, arrays: Any, first: Any, count: Any) -> Any:
-    """Return `count` states from `first` on of arrays (N, n) that lie in rows."""
+    """Return `count` states from `first` on of arrays (N, n) that lie in rows, or of (n,), which are one state."""
 
     def part(builder: Any, data: Any, shape: Any, strides: Any, state: Any) -> Any:
-        return builder.gep(data, [builder.mul(state[0], shape[1])]), [state[1], shape[1]], None
+        return builder.gep(data, [builder.mul(state[0], shape[-1])]), [state[1], shape[-1]], None
 
     kind, make = _each(arrays, _c_rows, part)
 
@@ -220,8 +208,6 @@ def entry(function: Any, kinds: tuple[Any, ...]) -> int:
 array_at: Any = intrinsic(_array)
 address_of: Any = intrinsic(_address)
 run_at: Any = intrinsic(_run)
-as_rows: Any = intrinsic(_rows)
-given_rows: Any = intrinsic(_given_rows)
 rows_from: Any = intrinsic(_rows_from)
 columns_of: Any = intrinsic(_columns_of)
 rows_at: Any = intrinsic(_rows_at)

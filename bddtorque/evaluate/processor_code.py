@@ -17,17 +17,14 @@ import numpy as np
 import numpy.typing as npt
 from numba import types
 
-from bddtorque.evaluate.code_writer import CodeWriter
-from bddtorque.evaluate.generated import plans_folder
-from bddtorque.evaluate.input_code import check_inputs, load_inputs
+from bddtorque.evaluate.code_writer import CodeWriter, plans_folder
 from bddtorque.evaluate.operations import Operation, WordView
 from bddtorque.evaluate.pointers import entry
 from bddtorque.evaluate.runners import Runnable, plan_kinds, walkable_forms
-from bddtorque.evaluate.shared_state_kernel import LINE
 from bddtorque.evaluate.spreading import Spreading
-from bddtorque.evaluate.statements import PART_CHARACTERS, Statement, hand_over, wrapped
-from bddtorque.evaluate.straight import HEADER
-from bddtorque.evaluate.table_pool import TablePool, Walkable, WalkPool, blocks_read, join_index
+from bddtorque.evaluate.statements import PART_CHARACTERS, Statement, check_inputs, hand_over, load_inputs, wrapped
+from bddtorque.evaluate.straight import HEADER, TablePool, Walkable, WalkPool, blocks_read, join_index
+from bddtorque.evaluate.threads import LINE
 from bddtorque.plan.forms import Lockstep
 from bddtorque.plan.forms.bit_forms import LANES
 
@@ -113,7 +110,7 @@ class _ProcessorWriter(CodeWriter):
         places = {name: f"slots[{slot}]" for name, slot in slots.items()}
         parts = self._write_sections(hand_over(groups, (), places, lambda name: places[name]))
         keep = [f"{places[f'x{word.wire}']} = {_held(word)}" for word in self.inputs]
-        load = [*load_inputs(self.inputs), *check_inputs(self.inputs, True), *keep]
+        load = [*load_inputs(self.counted), *check_inputs(self.counted, True), *keep]
         call = self.add_block("load", [*self.names, "slots", "counts", "s"], load)
         self.add("read(arrays, out, slots, counts)", [self.taken_apart, "s = 0", call])
         return self._arrays(rows, parts, starts, every_wait, outputs, count)

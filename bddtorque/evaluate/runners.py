@@ -1,4 +1,4 @@
-"""Runners of plans: `CodeRunner` as generated code, `Spread` in threads.
+"""`CodeRunner`: runs a plan as generated code, large batches in threads.
 
 States do not depend on each other and the kernels release the GIL, so that threads of one process share all tables and
 copy nothing. Several processors on a *single* state: `bddtorque.evaluate.shared_state`.
@@ -19,9 +19,8 @@ from numba.np.numpy_support import from_dtype
 
 from bddtorque.base.errors import BddTorqueError
 from bddtorque.base.jit import DISABLE_JIT
+from bddtorque.evaluate.code_writer import plans_folder
 from bddtorque.evaluate.float_straight import float_straight
-from bddtorque.evaluate.generated import plans_folder
-from bddtorque.evaluate.inline import straight_kernel
 from bddtorque.evaluate.pointers import WORD_BYTES, entry
 from bddtorque.evaluate.single import (
     COLUMNS,
@@ -32,14 +31,12 @@ from bddtorque.evaluate.single import (
     TABLE,
     TILE,
     TILES,
-    SingleCalls,
     batch_call,
-    single_calls,
+    straight_kernel,
 )
 from bddtorque.evaluate.spreading import Spreadable
-from bddtorque.evaluate.state_arrays import RangeCounts, StateArrays
-from bddtorque.evaluate.straight import straight
-from bddtorque.evaluate.table_pool import Walkable
+from bddtorque.evaluate.state_arrays import StateArrays
+from bddtorque.evaluate.straight import Walkable, straight
 from bddtorque.evaluate.threads import HelpingThreads
 from bddtorque.plan.forms import BIT_FORMS, Bits, Lockstep, check_form, make_form
 from bddtorque.plan.table import Table
@@ -80,34 +77,6 @@ class Evaluable(Runnable, Protocol):
         """Raise unless it is the torque of a robot."""
 
 
-class Runner(Protocol):
-    """Runner of a plan: words (N, n) of each array in, output words (N, k) out, words out of range counted."""
-
-    @property
-    def takes_columns(self) -> bool:
-        """True if arrays in Fortran's order are taken as they are."""
-
-    @property
-    def arrays(self) -> StateArrays:
-        """The arrays of a state."""
-
-    def run(self, arrays: Sequence[Integers], out: Integers, counts: Integers) -> bool:
-        """Run N states, and return whether any may have been counted; safe in threads, and the GIL is released."""
-
-    @property
-    def counts_unread(self) -> bool:
-        """True if words that no output depends on are counted too."""
-
-    def kernel(self, checked: bool) -> Callable[..., None]:
-        """Return kernel(arrays, out) of states; words are known to be in range unless it is `checked`."""
-
-    def single(self, counted: RangeCounts, stops: int) -> SingleCalls | None:
-        """Return the compiled calls for single states, if there are any."""
-
-    def compiled_later(self) -> dict[str, Callable[[], Any]]:
-        """Return what batches and kernels have compiled when they are first used, by name."""
-
-
 UNCHECKED = "checked = False is only valid for target 'float': other kernels always check their words"
 
 
@@ -130,17 +99,26 @@ class CodeRunner:
     """Runs a plan as code of its own: a batch in tiles, what is left one state after another.
 
     With a form other than ``"straight"`` nothing is multiplied: products are looked up too, in tables or in diagrams.
+    Large batches are cut into pieces for `threads` threads; single states run in the caller's own.
+
+    Attributes
+    ----------
+    arrays
+        The arrays of a state.
+    takes_columns
+        True if arrays in Fortran's order are taken as they are.
     """
 
-    def __init__(self, model: Runnable, form: str = "straight") -> None:
+    def __init__(self, model: Runnable, form: str = "straight", threads: int = 1) -> None:
         plan, about = model.plan, (model.plan, model.formats, model.tables, plans_folder())
         if plan.in_floats:
             self.code = float_straight(*about)
         else:
             self.code = straight(*about, native=form == "straight", forms=walkable_forms(model, form))
-        self.arrays = StateArrays(model.formats)
-        self.takes_columns, self.counts_unread = self.code.columns is not None, self.code.unchecked is not None
+        self.arrays, self.batch_threads = StateArrays(model.formats), threads
+        self.takes_columns = self.code.columns is not None
         self._room = self.code.room * np.dtype(self.code.kind).itemsize // WORD_BYTES
+        self._helpers: tuple[int, HelpingThreads] | None = None
 
     @cached_property
     def addresses(self) -> Integers:
@@ -149,7 +127,16 @@ class CodeRunner:
         return plan_addresses(len(self.arrays.inputs), code.states, code.table, code.tile if code.tiles else 0)
 
     def run(self, arrays: Sequence[Integers], out: Integers, counts: Integers) -> bool:
-        """Run N states."""
+        """Run N states, and return whether any may have been counted; safe in threads, and the GIL is released.
+
+        Words (N, n) of each array go in, output words (N, k) out, and words out of range are counted.
+        """
+        if self.batch_threads == 1:
+            return self.run_piece(arrays, out, counts)
+        return self.spread(self.run_piece, arrays, out, counts)
+
+    def run_piece(self, arrays: Sequence[Integers], out: Integers, counts: Integers) -> bool:
+        """Run N states in this thread, as `run` does."""
         code = self.code
         if DISABLE_JIT:
             code.states(tuple(arrays), out, code.table, counts)
@@ -159,6 +146,34 @@ class CodeRunner:
             self._compile(missing)
         return missing == COUNTED
 
+    def spread(
+        self,
+        run: Callable[..., bool],
+        arrays: Sequence[npt.NDArray[Any]],
+        out: npt.NDArray[Any],
+        counts: npt.NDArray[np.int64],
+    ) -> bool:
+        """Call run(arrays, out, counts) with pieces of arrays (N, n), and return whether any call returned true."""
+        if self.batch_threads == 1 or len(out) < 2 * MIN_STATES:
+            return run(arrays, out, counts)
+        parts = pieces(len(out), self.batch_threads)
+        own = np.zeros((len(parts), *counts.shape), dtype=np.int64)  # threads must not count in one array
+
+        def work(place: int) -> bool:
+            part = parts[place]
+            return run([each[part] for each in arrays], out[part], own[place])
+
+        told = self._helping_threads().run(work, len(parts))
+        counts += own.sum(axis=0)
+        return told
+
+    def _helping_threads(self) -> HelpingThreads:
+        """Return the threads of this process: a forked child has none of its parent's, and starts its own."""
+        process = os.getpid()
+        if self._helpers is None or self._helpers[0] != process:
+            self._helpers = process, HelpingThreads(self.batch_threads - 1)  # the caller's own takes a piece too
+        return self._helpers[1]
+
     def _compile(self, missing: int) -> None:
         """Have `tiles` or `columns` compiled, or found on disk."""
         code = self.code
@@ -167,18 +182,14 @@ class CodeRunner:
         self.addresses[missing] = entry(code.tiles if missing == TILES else code.columns, kinds)
 
     def kernel(self, checked: bool) -> Callable[..., None]:
-        """Return the kernel of states."""
+        """Return kernel(arrays, out) of states; words are known to be in range unless it is `checked`."""
         run = self.code.bare if checked else self.code.unchecked
         if run is None:
             raise BddTorqueError(UNCHECKED)
         return straight_kernel(self.code, self.arrays, run)
 
-    def single(self, counted: RangeCounts, stops: int) -> SingleCalls | None:
-        """Return the compiled calls for single states."""
-        return single_calls(self.arrays, counted, stops, self.addresses, (self.code,))
-
     def compiled_later(self) -> dict[str, Callable[[], Any]]:
-        """Return what batches and kernels have compiled."""
+        """Return what batches and kernels have compiled when they are first used, by name."""
         code, count = self.code, len(self.arrays.inputs)
         later: dict[str, Callable[[], Any]] = {"batches": partial(batch_call, count)}
         if code.tiles is not None:
@@ -196,49 +207,6 @@ def walkable_forms(model: Runnable, form: str) -> list[Walkable]:
     for walkable, table in zip(made, model.tables, strict=True):
         check_form(walkable, table)
     return [walkable for walkable in made if isinstance(walkable, Bits | Lockstep)]
-
-
-class Spread:
-    """Runs batches of another runner in `threads` threads; single states and short batches in the caller's own."""
-
-    def __init__(self, runner: Runner, threads: int) -> None:
-        self.runner = runner
-        self.threads = threads
-        self.arrays, self.takes_columns, self.counts_unread = runner.arrays, runner.takes_columns, runner.counts_unread
-        self.kernel, self.single, self.compiled_later = runner.kernel, runner.single, runner.compiled_later
-        self._helpers: tuple[int, HelpingThreads] | None = None
-
-    def helpers(self) -> HelpingThreads:
-        """Return the threads of this process: a forked child has none of its parent's, and starts its own."""
-        process = os.getpid()
-        if self._helpers is None or self._helpers[0] != process:
-            self._helpers = process, HelpingThreads(self.threads - 1)  # the caller's own thread takes a piece too
-        return self._helpers[1]
-
-    def run(self, arrays: Sequence[Integers], out: Integers, counts: Integers) -> bool:
-        """Run N states; as the runner itself would."""
-        return self.spread(self.runner.run, arrays, out, counts)
-
-    def spread(
-        self,
-        run: Callable[..., bool],
-        arrays: Sequence[npt.NDArray[Any]],
-        out: npt.NDArray[Any],
-        counts: npt.NDArray[np.int64],
-    ) -> bool:
-        """Call run(arrays, out, counts) with pieces of arrays (N, n), and return whether any call returned true."""
-        parts = pieces(len(out), self.threads)
-        if len(parts) == 1:
-            return run(arrays, out, counts)
-        own = np.zeros((len(parts), *counts.shape), dtype=np.int64)  # threads must not count in one array
-
-        def work(place: int) -> bool:
-            part = parts[place]
-            return run([each[part] for each in arrays], out[part], own[place])
-
-        told = self.helpers().run(work, len(parts))
-        counts += own.sum(axis=0)
-        return told
 
 
 def pieces(states: int, threads: int, fewest: int = MIN_STATES) -> list[slice]:

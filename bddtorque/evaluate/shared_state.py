@@ -21,16 +21,14 @@ import numpy.typing as npt
 from numba import types
 
 from bddtorque.base.jit import DISABLE_JIT
-from bddtorque.evaluate import shared_state_kernel as kernel
+from bddtorque.evaluate import threads as kernel
 from bddtorque.evaluate.operations import StepCosts
 from bddtorque.evaluate.pointers import entry
 from bddtorque.evaluate.processor_code import ProcessorCode, processor_code
 from bddtorque.evaluate.runners import NOTHING, CodeRunner, Runnable, plan_addresses
-from bddtorque.evaluate.shared_state_kernel import LINE
-from bddtorque.evaluate.single import COUNTED, THREADS, SingleCalls, batch_call, single_calls
+from bddtorque.evaluate.single import COUNTED, THREADS, batch_call
 from bddtorque.evaluate.spreading import Spreading, SpreadWay, delayed, schedule_model
-from bddtorque.evaluate.state_arrays import RangeCounts
-from bddtorque.evaluate.threads import other_cores, yielding_function
+from bddtorque.evaluate.threads import LINE, other_cores, yielding_function
 from bddtorque.plan.forms import BIT_FORMS
 
 Integers = npt.NDArray[np.int64]
@@ -44,53 +42,46 @@ COSTS = {"bits": StepCosts(1.0, 1.0), "lockstep": StepCosts(0.25, 1.0)}
 """Durations of a test and of an addition, relative to each other."""
 
 
-class SharedStateRunner:
+class SharedStateRunner(CodeRunner):
     """Runs single states on the processors of a schedule, in at most so many threads; batches state after state.
+
+    Kernels run on one processor, and so does everything where nothing is compiled.
 
     Attributes
     ----------
-    runner
-        Does the same on one processor: for kernels, and where nothing is compiled.
     spreading
         The schedule.
-    code
+    lists
         The lists of the processors.
     """
 
-    takes_columns = counts_unread = False
-
     def __init__(self, model: Runnable, form: str, spreading: Spreading, threads: int) -> None:
-        self.runner = runner = CodeRunner(model, form)
-        self.kernel, self.compiled_later, self.arrays = runner.kernel, runner.compiled_later, runner.arrays
-        self.spreading = spreading
+        super().__init__(model, form)
+        self.takes_columns, self.spreading = False, spreading
         self.threads = min(threads, spreading.processors)
-        self.code = processor_code(model, form, spreading)
-        self.descriptor, self._shared = _descriptor(self.code, spreading.processors, self.threads)
+        self.lists = processor_code(model, form, spreading)
+        self.descriptor, self._shared = _descriptor(self.lists, spreading.processors, self.threads)
         self._pool: ThreadPoolExecutor | None = None
         self.forget_threads()
         _runners.add(self)
 
-    def run(self, arrays: Sequence[Integers], out: Integers, counts: Integers) -> bool:
+    def run_piece(self, arrays: Sequence[Integers], out: Integers, counts: Integers) -> bool:
         """Run N states, one after another."""
         if DISABLE_JIT:
-            return self.runner.run(arrays, out, counts)
+            return super().run_piece(arrays, out, counts)
         run, addresses = batch_call(len(arrays)), self.addresses
         self._wake()
         return run(*arrays, out, addresses, counts, NOTHING) == COUNTED
 
     @cached_property
     def addresses(self) -> Integers:
-        """Head of the `addresses` of compiled calls."""
+        """Head of the `addresses` of compiled calls; while a thread sleeps, those leave a state to `run`."""
         descriptor: Any = types.Array(types.int64, 1, "C")
         count = len(self.arrays.inputs)
         self.descriptor[kernel.DO] = entry(kernel.do_lists, (descriptor, types.int64, types.int64))
         addresses = plan_addresses(count, kernel.run_together, self.descriptor)
         addresses[THREADS] = 1
         return addresses
-
-    def single(self, counted: RangeCounts, stops: int) -> SingleCalls | None:
-        """Return the compiled calls for single states; while a thread sleeps they leave a state to `run`."""
-        return single_calls(self.arrays, counted, stops, self.addresses, (self.descriptor, self._shared, self.code))
 
     def forget_threads(self) -> None:
         """Begin before the first state, without any threads: a forked child has none of them."""

@@ -4,6 +4,7 @@ An ordinary call of an evaluator looks at its arguments, makes rows of them, qua
 for each: many times the work of a single state. Here all of it is one function for exactly one kind of argument,
 contiguous arrays (n,) of int64 or of float64. Anything else is left to the ordinary way, which gives the same results
 and says what is wrong. Batches (N, n) have a function too, `run_batch`, which cuts them into what a plan takes.
+Kernels (`straight_kernel`) are for use inside a user's compiled loop.
 
 Arguments cost most of a compiled call, a number more than an array: what belongs to the evaluator is passed as one
 int64 array of `addresses`, the plan's own functions among them. So these functions are compiled once for each number
@@ -13,7 +14,7 @@ every array given, Numba would make a record of its own.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -21,24 +22,29 @@ from typing import Any
 import numba
 import numpy as np
 import numpy.typing as npt
+from llvmlite import ir
 from numba import types
+from numba.core import cgutils
+from numba.core.errors import TypingError
+from numba.extending import intrinsic
 
-from bddtorque.base.jit import inlined, njit_inlined_by_llvm
-from bddtorque.evaluate.generated import generated_module, plans_folder
+from bddtorque.base.jit import njit_inlined_by_llvm
+from bddtorque.evaluate.code_writer import Straight, generated_module, plans_folder
+from bddtorque.evaluate.llvm_code import HIGH
 from bddtorque.evaluate.pointers import (
     WORD_BYTES,
     array_at,
-    as_rows,
     columns_of,
-    given_rows,
+    each_as_rows,
+    make_array,
     rows_at,
     rows_from,
     run_at,
     space_of,
+    unpack_tuple,
 )
-from bddtorque.evaluate.shared_state_kernel import DESCRIPTOR_LENGTH, all_awake
-from bddtorque.evaluate.state_arrays import RangeCounts, StateArrays
-from bddtorque.words.formats import limits
+from bddtorque.evaluate.state_arrays import StateArrays
+from bddtorque.evaluate.threads import DESCRIPTOR_LENGTH, all_awake
 from bddtorque.words.kernels import ANGLE, FIELDS, dequantise_value, has_word, pack, quantise_value
 
 RUN, TABLE, ENTRIES, TILES, COLUMNS, TILE, THREADS = range(7)
@@ -46,7 +52,7 @@ RUN, TABLE, ENTRIES, TILES, COLUMNS, TILE, THREADS = range(7)
 states at once, `tiles` and `columns` (0 until they are compiled) and how many states those take; whether the table
 describes threads that share a state, which must be awake."""
 PLAN = THREADS + 1
-WORDS, COUNTS, UNREAD, UNREAD_ROWS, FORMATS, OUTPUTS, OUTPUT_FORMATS, STOPS, WIDTHS = range(PLAN, PLAN + 9)
+WORDS, COUNTS, FORMATS, OUTPUTS, OUTPUT_FORMATS, STOPS, WIDTHS = range(PLAN, PLAN + 7)
 """More places, for single states: numbers, addresses of arrays, and from WIDTHS on how wide each input array is."""
 COUNT_ONLY, RAISES, WARNS = range(3)
 """Treatment of a state out of range (STOPS): it is counted; floats are left to the ordinary way, which refuses them;
@@ -63,54 +69,25 @@ Call = Callable[..., int]
 
 @dataclass(frozen=True)
 class SingleCalls:
-    """The compiled calls of one evaluator.
+    """The compiled calls of one evaluator."""
 
-    Attributes
-    ----------
-    words, floats
-        Output words of words, outputs of floats.
-    addresses
-        Their last argument.
-    kept
-        What lies at the addresses; it lives as long as this.
-    """
-
-    words: Call
-    floats: Call
-    addresses: npt.NDArray[np.int64]
-    kept: tuple[Any, ...]
+    words: Call  # output words of words
+    floats: Call  # outputs of floats
+    addresses: npt.NDArray[np.int64]  # their last argument
+    kept: tuple[Any, ...]  # what lies at the addresses; it lives as long as this
 
 
 def single_calls(
-    arrays: StateArrays,
-    counted: RangeCounts,
-    stops: int,
-    plan: npt.NDArray[np.int64],
-    kept: tuple[Any, ...],
+    arrays: StateArrays, counts: npt.NDArray[np.int64], stops: int, plan: npt.NDArray[np.int64], kept: Any
 ) -> SingleCalls:
     """Return the compiled calls of an evaluator: `plan` is how `addresses` begins, `kept` what must live on."""
-    rows = [
-        (place.array, place.column, place.word, word.bits if word.kind == "angle" else 0, *limits(word))
-        for place in counted.unread
-        for word in [arrays.words[place.word]]
-    ]
-    unread = np.array(rows, dtype=np.int64).reshape(-1, 6)
     inputs, outputs = pack(arrays.words), pack(arrays.outputs)
-    widths = list(map(len, arrays.inputs))
-    addresses = np.zeros(WIDTHS + len(widths), dtype=np.int64)
-    addresses[:PLAN], addresses[WIDTHS:] = plan, widths
-    addresses[WORDS], addresses[COUNTS] = len(arrays.words), counted.counts.ctypes.data
-    addresses[UNREAD], addresses[UNREAD_ROWS] = unread.ctypes.data, len(unread)
+    addresses = np.zeros(WIDTHS + len(arrays.widths), dtype=np.int64)
+    addresses[:PLAN], addresses[WIDTHS:] = plan, arrays.widths
+    addresses[WORDS], addresses[COUNTS] = len(arrays.words), counts.ctypes.data
     addresses[FORMATS], addresses[OUTPUT_FORMATS] = inputs.ctypes.data, outputs.ctypes.data
     addresses[OUTPUTS], addresses[STOPS] = len(arrays.outputs), stops
-    return SingleCalls(*state_calls(len(widths)), addresses, (counted.counts, unread, inputs, outputs, *kept))
-
-
-@inlined
-def wrapped(word: Any, bits: Any) -> Any:
-    """Return a word kept to `bits` bits, two's complement."""
-    half = np.int64(1) << (bits - 1)
-    return ((word + half) & (2 * half - 1)) - half
+    return SingleCalls(*state_calls(len(arrays.widths)), addresses, (counts, inputs, outputs, kept))
 
 
 @njit_inlined_by_llvm
@@ -130,15 +107,8 @@ def run_words(arrays: Any, out: Any, addresses: Any) -> int:
     if is_left(arrays, out, addresses):
         return LEFT
     counts = array_at(addresses[COUNTS], (addresses[WORDS],), np.int64)
-    unread = array_at(addresses[UNREAD], (addresses[UNREAD_ROWS], 6), np.int64)
-    for k in range(len(unread)):
-        word, bits, low, high = arrays[unread[k, 0]][unread[k, 1]], unread[k, 3], unread[k, 4], unread[k, 5]
-        if bits:
-            word = wrapped(word, bits)
-        if (word < low or word > high) if low <= high else (word < low and word > high):
-            counts[unread[k, 2]] += 1
     table = array_at(addresses[TABLE], (addresses[ENTRIES],), np.int64)
-    run_at(addresses[RUN], (given_rows(arrays), as_rows(out), table, counts))
+    run_at(addresses[RUN], (rows_from(arrays, 0, 1), rows_from(out, 0, 1), table, counts))
     if addresses[STOPS] == WARNS:
         formats = array_at(addresses[FORMATS], (addresses[WORDS], FIELDS), np.float64)
         for place in range(len(counts)):
@@ -272,3 +242,144 @@ def batch_call(count: int) -> Call:
     given, made = types.Array(types.int64, 2, "A", readonly=True), types.Array(types.int64, 2, "A")
     signature = types.int64(*[given] * count, made, _words, _words, _words)
     return numba.njit(signature, nogil=True, **OPTIONS)(_module(count).batch)
+
+
+KERNEL_OPTIONS: Any = {"nogil": True, "_nrt": False}
+"""Of kernels: they count no references, since nothing is allocated and the caller holds the arrays."""
+SHAPES = "kernel: arrays must have shape (n,) or (N, n), n being the number of words"
+
+
+def _pointer(typing: Any, address: Any) -> Any:
+    """Turn an address (a literal) of this process into a pointer."""
+    if not isinstance(address, types.IntegerLiteral):
+        return None
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        return context.add_dynamic_addr(builder, address.literal_value, info="bddtorque table")
+
+    return types.voidptr(address), generate
+
+
+def _stack(typing: Any, count: Any) -> Any:
+    """Return the address of `count` (a literal) int64 on the stack of the caller, all zero."""
+    if not isinstance(count, types.IntegerLiteral):
+        return None
+    size = count.literal_value
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        space = cgutils.alloca_once(builder, ir.ArrayType(ir.IntType(64), size))
+        builder.store(ir.Constant(ir.ArrayType(ir.IntType(64), size), None), space)
+        return builder.bitcast(space, cgutils.voidptr_t)
+
+    return types.voidptr(count), generate
+
+
+_pointer_to: Any = intrinsic(_pointer)
+stack_of: Any = intrinsic(_stack)
+
+
+def _array_arguments(names: Sequence[str], widths: Sequence[int]) -> Any:
+    """Return what takes all arguments of a kernel, the last for the outputs, refusing what are no arrays of words.
+
+    It gives whether the arrays have the widths they should and one length, the input arrays in rows, and the last. What
+    takes those is not compiled for arguments that are refused.
+    """
+
+    def check(typing: Any, given: Any) -> Any:
+        if len(given) != len(names):
+            raise TypingError(f"kernel takes {len(names)} arrays ({', '.join(names)}), got {len(given)} arguments")
+        for name, kind in zip(names, given, strict=True):
+            words = isinstance(kind, types.Array) and kind.ndim in (1, 2) and isinstance(kind.dtype, types.Integer)
+            words = words and kind.ndim == getattr(given[0], "ndim", 0)
+            last = name is names[-1]
+            if not words or (last and (kind.dtype != types.int64 or not kind.mutable)):
+                wanted = "a writable int64 array" if last else "an integer array"
+                raise TypingError(f"kernel: {name} must be {wanted} of shape (n,) or (N, n), got {kind}")
+        own: Any = types.Tuple(list(given)[:-1])
+        inputs, make_inputs = each_as_rows(own, readonly=True)
+        out, make_out = each_as_rows(given[len(names) - 1], readonly=False)
+        made: Any = types.Tuple((types.boolean, inputs, out))
+
+        def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+            values, fits, length = unpack_tuple(builder, arguments[0]), ir.IntType(1)(1), None
+            for kind, width, value in zip(given, widths, values, strict=True):
+                shape = unpack_tuple(builder, make_array(kind)(context, builder, value).shape)
+                fits = builder.and_(fits, builder.icmp_signed("==", shape[-1], shape[-1].type(width)))
+                length = length or shape[0]
+                if kind.ndim == 2:
+                    fits = builder.and_(fits, builder.icmp_signed("==", shape[0], length))
+            rows = make_inputs(context, builder, context.make_tuple(builder, own, values[:-1]), None)
+            return context.make_tuple(builder, made, [fits, rows, make_out(context, builder, values[-1], None)])
+
+        return made(given), generate
+
+    return intrinsic(check)
+
+
+def _number_arguments(arrays: StateArrays) -> Any:
+    """Return what puts all arguments of a kernel, which are numbers, into memory, refusing what are no words."""
+
+    def check(typing: Any, given: Any, address: Any) -> Any:
+        names = arrays.names
+        if len(given) != len(names):
+            raise TypingError(f"kernel takes {len(names)} words ({', '.join(names)}), got {len(given)} arguments")
+        for name, kind in zip(names, given, strict=True):
+            if not isinstance(kind, types.Integer):
+                raise TypingError(f"kernel: {name} must be an integer, got {kind}")
+
+        def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+            memory = builder.bitcast(arguments[1], ir.IntType(64).as_pointer())
+            for k, (word, kind) in enumerate(zip(arrays.words, given, strict=True)):
+                value = context.cast(builder, builder.extract_value(arguments[0], k), kind, types.int64)
+                if kind == types.uint64 and word.kind == "range":
+                    beyond = builder.icmp_signed("<", value, value.type(0))
+                    value = builder.select(beyond, value.type(HIGH), value)
+                builder.store(value, builder.gep(memory, [ir.IntType(64)(k)]))
+            return context.get_dummy_value()
+
+        return types.none(given, address), generate
+
+    return intrinsic(check)
+
+
+def _public_kernel(run: Any, arrays: StateArrays, keep: Any, **options: Any) -> Callable[..., Any]:
+    """Return the kernel that users call, over run(arrays, out) on arrays (N, n): of arrays, or of numbers."""
+    if arrays.packed and len(arrays.outputs) == 1:
+        count, put = len(arrays.words), _number_arguments(arrays)
+
+        def kernel(*given: Any) -> Any:
+            space = stack_of(count)
+            put(given, space)
+            out = array_at(stack_of(1), (1, 1), np.int64)
+            run((array_at(space, (1, count), np.int64),), out)
+            return out[0, 0]
+
+    else:
+        outputs = [array.name for array in arrays.interface.outputs]
+        names = [*(array.name for array in arrays.inputs), outputs[0] if len(outputs) == 1 else "out"]
+        take = _array_arguments(names, [*map(len, arrays.inputs), len(arrays.outputs)])
+
+        def kernel(*given: Any) -> Any:
+            fits, inputs, out = take(given)
+            if not fits:
+                raise ValueError(SHAPES)
+            run(inputs, out)
+
+    function: Any = numba.njit(**KERNEL_OPTIONS, **options)(kernel)
+    function.kept = keep  # lives as long as the function
+    return function  # type: ignore[no-any-return]
+
+
+def straight_kernel(code: Straight, arrays: StateArrays, bare: Callable[..., None]) -> Callable[..., Any]:
+    """Return the kernel of straight-line code and its tables.
+
+    The function knows the addresses of the plan's arrays and keeps the arrays alive; its registers lie on the stack.
+    Numba is told of the addresses as such, so that it never writes a loop around the kernel into a cache on disk: the
+    addresses of one process are nothing in the next.
+    """
+    address, size, kind = code.table.ctypes.data, len(code.table), code.table.dtype
+
+    def run(given: Any, out: Any) -> None:
+        bare(given, out, array_at(_pointer_to(address), (size,), kind))
+
+    return _public_kernel(numba.njit(forceinline=True, **KERNEL_OPTIONS)(run), arrays, code, forceinline=True)

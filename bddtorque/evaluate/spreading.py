@@ -17,8 +17,14 @@ import numpy as np
 
 from bddtorque.base.errors import BddTorqueError, not_among
 from bddtorque.base.system import checked_processors
-from bddtorque.evaluate.building import operations_by_terms, operations_of
-from bddtorque.evaluate.operations import WORD_STEPS, Operation, StepCosts, wire_owner
+from bddtorque.evaluate.operations import (
+    WORD_STEPS,
+    Operation,
+    StepCosts,
+    operations_by_terms,
+    operations_of,
+    wire_owner,
+)
 from bddtorque.evaluate.scheduling import (
     Placement,
     Schedule,

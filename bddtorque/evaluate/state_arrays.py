@@ -11,7 +11,7 @@ import sys
 import threading
 import warnings
 from collections import namedtuple
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
 from itertools import accumulate
@@ -21,7 +21,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bddtorque.base.errors import BddTorqueError, ClampWarning, unknown
-from bddtorque.words.formats import Floats, Format, Words, limits
+from bddtorque.words.formats import Floats, Format, Words
 from bddtorque.words.interface import Interface, WordArray, word_vector
 
 Integers = Words
@@ -141,7 +141,7 @@ class StateArrays:
     ) -> tuple[list[AnyArray], tuple[int, ...]]:
         """Return what callers give as arrays (N, n) of a type, and the shape of the states: (N,), or () for one.
 
-        They lie in rows; in columns if all were given so and `takes_columns`.
+        Words lie in rows; in columns if all were given so and `takes_columns`. Floats are not copied.
         """
         read = [
             _read(array, each, dtype, self.packed) for array, each in zip(self.interface.inputs, given, strict=True)
@@ -159,20 +159,22 @@ class StateArrays:
             told = f"{', '.join(self.names)} must have the same number of rows, got {[len(row) for row in rows]}"
             raise BddTorqueError(told)
         count = lengths.pop() if lengths else 1
-        spread = [np.broadcast_to(row, (count, row.shape[1])) for row in rows]
+        shape = () if all(each.ndim == 1 for each in read) else (count,)
+        spread = [row if len(row) == count else np.broadcast_to(row, (count, row.shape[1])) for row in rows]
+        if dtype is FLOAT:
+            return spread, shape
         columns = all(row.flags.f_contiguous and not row.flags.c_contiguous for row in spread)
         order: Literal["C", "F"] = "F" if columns and takes_columns else "C"
-        single = all(each.ndim == 1 for each in read)
-        return [np.asarray(row, order=order) for row in spread], () if single else (count,)
+        return [np.asarray(row, order=order) for row in spread], shape
 
-    def are_batches(self, given: Sequence[Any], takes_columns: bool) -> bool:
-        """Tell whether things are arrays (N, n) of int64 as a runner takes them, all of one length and order."""
+    def are_batches(self, given: Sequence[Any], dtype: np.dtype[Any], takes_columns: bool) -> bool:
+        """Tell whether things are arrays (N, n) of a type as a runner takes them, all of one length and order."""
         first = given[0]
         if first.__class__ is not _array or first.ndim != 2:
             return False
         rows, flags = len(first), IN_ROWS if not takes_columns or first.flags.c_contiguous else IN_COLUMNS
         for each, width in zip(given, self.widths, strict=True):
-            if each.__class__ is not _array or each.dtype is not WORD or each.shape != (rows, width):
+            if each.__class__ is not _array or each.dtype is not dtype or each.shape != (rows, width):
                 return False
             if each.flags.num & flags != flags:
                 return False
@@ -266,29 +268,14 @@ class RangeCounts:
         (input words,), those of all arrays one after another, since the start.
     warns
         Whether the first clamped number still has to be warned of.
-    unread
-        Words that no output depends on and that the code does not read: they are counted apart.
     """
 
     _adding = threading.Lock()
 
-    def __init__(self, arrays: StateArrays, read: Iterable[str], warns: bool) -> None:
-        """Begin to count; the code itself counts the words that it reads, by the names that plans have for them."""
-        self._words = arrays.words
-        self.counts: Integers = np.zeros(len(self._words), dtype=np.int64)
-        self.warns = warns
-        self._clamped = np.array([word.kind == "range" for word in self._words])
-        known = set(read)
-        self.unread = [
-            place
-            for name, place in arrays.places.items()
-            if name not in known and not _never_outside(self._words[place.word])
-        ]
-
-    def add_unread(self, counts: Integers, rows: Sequence[Integers]) -> None:
-        """Add to `counts` the words (N, n) that the code does not read."""
-        for place in self.unread:
-            counts[place.word] += count_outside(self._words[place.word], rows[place.array][:, place.column])
+    def __init__(self, words: Sequence[Format], warns: bool) -> None:
+        self._words, self.warns = words, warns
+        self.counts: Integers = np.zeros(len(words), dtype=np.int64)
+        self._clamped = np.array([word.kind == "range" for word in words])
 
     def add(self, counts: Integers) -> None:
         """Add what one call counted, and warn if something was clamped for the first time."""
@@ -321,19 +308,6 @@ def _outside_package() -> int:
     while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith("bddtorque."):
         level, frame = level + 1, frame.f_back
     return level
-
-
-def _never_outside(word: Format) -> bool:
-    """Tell whether every integer is a word in range: an angle that has no limits within a turn."""
-    return word.kind == "angle" and limits(word) == (word.lowest, word.highest)
-
-
-def count_outside(word: Format, words: Integers) -> int:
-    """Return how many words are out of range, as the program counts them."""
-    first, last = limits(word)
-    held = word.held(words) if word.kind == "angle" else words
-    within = (held >= first) & (held <= last) if first <= last else (held >= first) | (held <= last)
-    return int(np.count_nonzero(~within))
 
 
 def clamped_message(word: Format) -> str:

@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 
-from .balls import Floats
+from .enclosures import Floats
 from .findings import work
 from .ranges import Box, Monomial
 

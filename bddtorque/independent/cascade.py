@@ -86,7 +86,7 @@ def unrounded(
     opaque: Opaque,
     look: Callable[[int, Any], None] = lambda place, value: None,
 ) -> Iterator[Any]:
-    """Yield the outputs, one after another, as numbers of an algebra.
+    """Yield the outputs, one after another, as numbers of an algebra, which records them (`circuits`).
 
     Parameters
     ----------
@@ -95,7 +95,6 @@ def unrounded(
     look
         Is shown every sum of words, with its place.
     """
-    last = _last_uses(plan)
     values: dict[int, Any] = {}
     for place, wire in enumerate(plan.wires):
         if place in angles:
@@ -120,8 +119,6 @@ def unrounded(
             look(place, values[place])
         else:
             values[place] = _exact_float(place, wire, values, angles, algebra)
-        for unread in last.get(place, ()):
-            values.pop(unread, None)
     for output in plan.outputs:
         yield values[output.wires[0]] if plan.precision else _total(output, values, algebra)
 
@@ -156,16 +153,6 @@ def _total(wire: Wire, words: dict[int, Any], algebra: Any) -> Any:
         require(part in words, f"'{wire.name:.40}': expected a sum of numbers, not angles")
         total = total + words[part].scaled(Fraction(factor, step))
     return total
-
-
-def _last_uses(plan: Plan) -> dict[int, list[int]]:
-    """Return, by wire, the wires that nobody reads after it."""
-    last = {read: place for place, wire in enumerate(plan.wires) for read in wire.reads}
-    last.update({read: len(plan.wires) for output in plan.outputs for read in output.reads})
-    freed: dict[int, list[int]] = {}
-    for read, place in last.items():
-        freed.setdefault(place, []).append(read)
-    return freed
 
 
 def run(plan: Plan, tables: list[Any], inputs: dict[str, int]) -> list[int]:

@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
-from .balls import HALF
 from .bounds import OutputBound
+from .enclosures import HALF
 from .findings import require
 from .formats import Format, WordArray
 from .ieee import up

@@ -18,7 +18,6 @@ from .bounds import check_ranges, compose
 from .cascade import angles_of, run
 from .certificate import Claim, Stated, outputs_stated
 from .comparison import FAR, SUM, TRUE
-from .diagrams import table_key, table_of
 from .findings import Finding, RefusedError, bounded_work, one_line, require
 from .float_bounds import compose_floats
 from .formats import Words, words_of
@@ -26,7 +25,7 @@ from .function_truth import FunctionTruth
 from .plan import Plan, check_widths, plan_of
 from .reading import list_of
 from .robot_truth import RobotTruth
-from .tables import Facts, check_table
+from .tables import Facts, check_table, table_key, table_of
 
 MEMORY = 4 * 2**30
 """Bytes that the tables of a file may take."""

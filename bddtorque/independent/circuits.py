@@ -2,7 +2,7 @@
 
 A node is a constant, a motion, a wave, a sum or a product. `Circuit` is an algebra: whatever is computed with its
 numbers is recorded, equal operations once. Constants are one where they are the same object: two entries of a robot may
-be equal as rounded, and not so in a robot nearby.
+be equal as rounded, and not so in a robot nearby. What was recorded is run in other kinds of numbers (`Numbers`).
 """
 
 from __future__ import annotations
@@ -10,17 +10,17 @@ from __future__ import annotations
 from collections.abc import Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
 from .findings import require
 from .float_bounds import Held, exact_product, exact_sum
-from .graph import Angle
+from .graph import Algebra, Angle
 from .ieee import up
 
-MAX_NODES = 100_000
+MAX_NODES = 1_000_000
 NO_ANGLE = Angle()
 Key = TypeVar("Key")
 Variable = tuple[bool, int]
@@ -44,6 +44,21 @@ class Node:
     middle: Fraction = Fraction(0)
     angle: Angle = NO_ANGLE
     cosine: bool = False
+
+    @property
+    def reads(self) -> tuple[int, ...]:
+        """The nodes that it reads."""
+        return (self.left, self.right) if self.kind in ("sum", "product") else ()
+
+
+class Numbers(Algebra, Protocol):
+    """A kind of number that circuits can be run in."""
+
+    def motion(self, number: int, factor: Fraction) -> Any:
+        """Return a motion times a factor."""
+
+    def position(self, axis: int, low: int, high: int) -> Any:
+        """Return the word of a sliding joint, which goes from low to high."""
 
 
 class Term:
@@ -111,7 +126,7 @@ class Circuit:
         for place in self._needed(terms.values()):
             node = self.nodes[place]
             left = node.left
-            if node.kind in ("sum", "product"):
+            if node.reads:
                 left = places[left]
             elif left >= 0:  # a constant, or the rest of an angle
                 left = kept._constant(self._keys[left], self.constants[left])
@@ -125,10 +140,40 @@ class Circuit:
             if term.place >= 0:
                 needed[term.place] = True
         for place in range(len(self.nodes) - 1, -1, -1):
-            node = self.nodes[place]
-            if needed[place] and node.kind in ("sum", "product"):
-                needed[node.left] = needed[node.right] = True
+            for read in self.nodes[place].reads if needed[place] else ():
+                needed[read] = True
         return [place for place, used in enumerate(needed) if used]
+
+    def values(self, terms: Mapping[Key, Term], numbers: Numbers) -> dict[Key, Any]:
+        """Return terms in another kind of number; what nothing reads any more is forgotten on the way."""
+        places = self._needed(terms.values())
+        last = {read: place for place in places for read in self.nodes[place].reads}
+        last |= {term.place: len(self.nodes) for term in terms.values()}
+        values: dict[int, Any] = {-1: numbers.number(Fraction(0))}
+        for place in places:
+            values[place] = self._value(self.nodes[place], values, numbers)
+            for read in {*self.nodes[place].reads}:
+                if last[read] == place:
+                    del values[read]
+        return {key: values[term.place] if term.sign > 0 else -values[term.place] for key, term in terms.items()}
+
+    def _value(self, node: Node, values: Mapping[int, Any], numbers: Numbers) -> Any:
+        """Return a node; `values` has those that it reads."""
+        if node.kind == "constant":
+            return numbers.number(self.constants[node.left])
+        if node.kind == "wave":
+            rest = self.constants[node.left] if node.left >= 0 else Fraction(0)
+            return numbers.wave(node.angle.plus(Angle(rest=rest)), node.cosine)
+        if node.kind == "motion":
+            if node.variable >= 0:
+                return numbers.motion(node.variable, node.factor)
+            return numbers.position(
+                -1 - node.variable, *map(int, (node.middle - node.factor, node.middle + node.factor))
+            )
+        left, right = values[node.left], values[node.right]
+        if node.kind == "product":
+            return left * right
+        return left + right if node.sign > 0 else left - right
 
     def number(self, value: Fraction) -> Term:
         """Return a constant."""

@@ -12,16 +12,13 @@ from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from operator import mul
-from typing import Any
 
 from .cascade import Angles, angles_of, unrounded
-from .circuits import Circuit, run
-from .fields import DegreeAlgebra, Degrees, Field, Grid, Shape, highest, joined
+from .circuits import Circuit, Term
+from .fields import DegreeAlgebra, Field, Grid, Shape, highest, joined
 from .findings import RefusedError, require
 from .formats import box_of
-from .graph import Angle
-from .harmonics import WaveAlgebra, Waves
+from .harmonics import ranges_in_waves
 from .ieee import up
 from .laws import Friction
 from .nearby import SURE, compare_nearby
@@ -30,9 +27,9 @@ from .plan import Block, Plan
 from .ranges import Box, Span
 from .subjects import Subject
 
-FAR, TRUE, SUM = "difference", "truth", "sum"
+FAR, TRUE, SUM, PLAN = "difference", "truth", "sum", "plan"
 Key = tuple[str, int]
-"""Distance of an output from its true value, that value, or a sum of the plan; and the number of the output or sum."""
+"""Distance of an output from its true value, that value, a sum of the plan, an output of it; and the number of that."""
 Spans = Mapping[Key, Span]
 LARGE = 60_000_000
 """Grid points times monomials: beyond so many, circuits of floats are compared first (`nearby`), which is faster."""
@@ -67,10 +64,10 @@ class Comparison:
 def compare(plan: Plan, subject: Subject, wanted: Spans) -> Comparison:
     """Compare a plan with what it stands for: the differences of all outputs, true outputs and sums.
 
-    Ranges are looked at more closely where they leave what is wanted. Ends of a true range that are known are not
-    asked for.
+    Both are written down once, as terms of a circuit. Ranges are looked at more closely where they leave what is
+    wanted. Ends of a true range that are known are not asked for.
     """
-    pair, known = _Pair(plan, subject), {j: _known_units(subject, j) for kind, j in wanted if kind == TRUE}
+    pair, known = _Pair(plan, subject, wanted), {j: _known_units(subject, j) for kind, j in wanted if kind == TRUE}
     asked = dict(wanted)
     for j, (least, most) in known.items():
         low, high = wanted[TRUE, j]
@@ -94,7 +91,7 @@ def _known_units(subject: Subject, place: int) -> Span:
 def _compare_on_grids(pair: _Pair, wanted: Spans) -> Comparison:
     """Compare part by part, and again in rationals where the floats of a grid are too coarse."""
     found = Comparison({}, {}, ())
-    for positions, shapes in _parts(pair.shapes(wanted)):
+    for positions, shapes in _parts(pair.shapes()):
         found |= _compare_part(pair, sorted(positions) or [0], shapes, wanted)
     if not any(block.law is not None for block in pair.plan.blocks):
         for j in range(len(pair.plan.outputs)):
@@ -148,7 +145,8 @@ def _compare_part(pair: _Pair, positions: list[int], shapes: dict[Key, Shape], w
     axis = max(axes, key=lambda axis: sum(n for n, degrees in zip(sizes, every, strict=True) if degrees[axis]))
     slices = range(points[axis]) if size > AT_ONCE else (None,)
     grids = (Grid(points, positions, None if k is None else (axis, k)) for k in slices)
-    found = [pair.values(grid, shapes) for grid in grids]
+    terms = {key: pair.terms[key] for key in shapes}
+    found = [pair.circuit.values(terms, grid) for grid in grids]
     whole = found[0]
     if len(found) > 1:
         whole = {key: joined([part.pop(key) for part in found], axis, shapes[key]) for key in [*whole]}
@@ -170,32 +168,16 @@ def _range(subject: Subject, key: Key, field: Field, box: Box, wanted: Span) -> 
 
 def _compare_in_waves(pair: _Pair, wanted: Spans) -> Comparison:
     """Compare wave by wave in rationals what is no more than a product of poses, or too close for floats."""
-    circuit, algebra, subject = Circuit(), WaveAlgebra(), pair.subject
-    circuit, terms = circuit.cone(pair.values(circuit, wanted))
-    first, words = len(subject.positions), dict(enumerate((*subject.positions, *subject.motions.values())))
-    leaves: dict[int, Waves] = {}
-    for place, node in enumerate(circuit.nodes):
-        if node.kind == "constant":
-            leaves[place] = algebra.number(circuit.constants[node.left])
-        elif node.kind == "motion":  # a word, over the ends of its range
-            number = first + node.variable if node.variable >= 0 else -1 - node.variable
-            leaves[place] = algebra.motion(number, Fraction(words[number].size))
-        elif node.kind == "wave":
-            rest = circuit.constants[node.left] if node.left >= 0 else Fraction(0)
-            leaves[place] = algebra.wave(node.angle.plus(Angle(rest=rest)), node.cosine)
-    nodes = run(circuit, leaves, mul)
-    ranges = dict.fromkeys(wanted, (0.0, 0.0))
-    for key, term in terms.items():
-        if term.place >= 0:
-            ranges[key] = nodes[term.place].scaled(Fraction(term.sign)).enclosed(words, wanted[key])
-    how = f"{max((len(node.terms) for node in nodes), default=0):,} waves in rationals"
-    return Comparison(ranges, {j: 0.0 for kind, j in wanted if kind == FAR}, (how,))
+    terms = {key: pair.terms[key] for key in wanted}
+    words = dict(enumerate(pair.subject.motions.values()))
+    words |= {-1 - axis: word for axis, word in enumerate(pair.subject.positions)}
+    ranges, count = ranges_in_waves(pair.circuit, terms, words, wanted)
+    return Comparison(ranges, {j: 0.0 for kind, j in wanted if kind == FAR}, (f"{count:,} waves in rationals",))
 
 
 def _compare_nearby(pair: _Pair, keys: Collection[Key]) -> Comparison:
     """Compare circuits where a grid would be too large (`nearby`); plans that leave terms out have none that agrees."""
-    circuit = Circuit()
-    circuit, terms = circuit.cone(pair.values(circuit, keys))
+    circuit, terms = pair.circuit.cone({key: pair.terms[key] for key in keys})
     outputs = [j for kind, j in terms if kind == FAR]
     found = compare_nearby(circuit, [terms[FAR, j].place for j in outputs])
     differences = dict(zip(outputs, found.differences, strict=True))
@@ -210,10 +192,16 @@ def _compare_nearby(pair: _Pair, keys: Collection[Key]) -> Comparison:
 
 @dataclass(frozen=True)
 class _Pair:
-    """A plan without its roundings beside what it stands for, in any kind of number."""
+    """A plan without its roundings beside what it stands for, operation by operation, as far as is wanted."""
 
     plan: Plan
     subject: Subject
+    wanted: Spans
+
+    @cached_property
+    def circuit(self) -> Circuit:
+        """Both, written down."""
+        return Circuit()
 
     @cached_property
     def angles(self) -> Angles:
@@ -239,47 +227,38 @@ class _Pair:
             require(not astray, f"plan, wire {place}: expected a desired position in its difference alone")
         return angles
 
-    def shapes(self, wanted: Spans) -> dict[Key, Shape]:
-        """Return the monomials that there can be in what is wanted, and their degrees."""
-        algebra, subject = DegreeAlgebra(len(self.subject.positions)), self.subject
-        shapes: dict[Key, Shape] = {}
+    @cached_property
+    def terms(self) -> dict[Key, Term]:
+        """Terms of all that is wanted, and of the outputs of the plan."""
+        subject, circuit = self.subject, self.circuit
+        truth, terms = subject.truth(circuit, self._viscous), dict[Key, Term]()
 
-        def look(place: int, value: Degrees) -> None:
-            if (SUM, place) in wanted:
-                shapes[SUM, place] = value.shape
+        def look(place: int, value: Term) -> None:
+            if (SUM, place) in self.wanted:
+                terms[SUM, place] = value
 
-        inputs = subject.inputs(algebra)
-        outputs = list(unrounded(self.plan, inputs, self.angles, algebra, self._law(algebra), look))
-        most = subject.record.degrees(subject)
-        for j, (own, true) in enumerate(zip(outputs, subject.truth(algebra, self._viscous), strict=True)):
-            truth = true.shape
-            if most is not None:
-                truth = {monomial: tuple(map(min, degrees, most)) for monomial, degrees in truth.items()}
-            shapes[FAR, j] = highest(highest(truth, own.shape), {(): (0,) * algebra.axes})
-        return shapes | {key: shapes[FAR, key[1]] for key in wanted if key[0] == TRUE}
-
-    def values(self, algebra: Grid | Circuit, keys: Collection[Key]) -> dict[Key, Any]:
-        """Return what some keys name, on a grid or as terms of a circuit."""
-        truth, law = self.subject.truth(algebra, self._viscous), self._law(algebra)
-        values: dict[Key, Any] = {}
-
-        def look(place: int, value: Any) -> None:
-            if (SUM, place) in keys:
-                values[SUM, place] = value
-
-        outputs = unrounded(self.plan, self.subject.inputs(algebra), self.angles, algebra, law, look)
-        for j, (cascade, word) in enumerate(zip(outputs, self.subject.words.results, strict=True)):
-            true = word.in_units(truth[j], algebra)
+        outputs = unrounded(self.plan, subject.inputs(circuit), self.angles, circuit, self._law, look)
+        for j, (cascade, word) in enumerate(zip(outputs, subject.words.results, strict=True)):
+            true = word.in_units(truth[j], circuit)
             place = self._frictions[j][0] if self._frictions else None
             if place is not None:
                 block = self.plan.blocks[self.plan.wires[place].block]
-                true = true + law(place, block).scaled(word.sign * block.lsb / Fraction(word.lsb))
-            if (FAR, j) in keys:
-                values[FAR, j] = cascade - true
-            if (TRUE, j) in keys:
-                values[TRUE, j] = true
-            truth[j] = None
-        return values
+                true = true + self._law(place, block).scaled(word.sign * block.lsb / Fraction(word.lsb))
+            terms[PLAN, j], terms[TRUE, j], terms[FAR, j] = cascade, true, cascade - true
+        return terms
+
+    def shapes(self) -> dict[Key, Shape]:
+        """Return the monomials that there can be in what is wanted, and their degrees."""
+        subject, numbers = self.subject, DegreeAlgebra(len(self.subject.positions))
+        written = {key: term for key, term in self.terms.items() if key[0] != FAR}
+        found = {key: degrees.shape for key, degrees in self.circuit.values(written, numbers).items()}
+        most = subject.record.degrees(subject)
+        for j in range(len(self.plan.outputs)):
+            truth = found[TRUE, j]
+            if most is not None:
+                truth = {monomial: tuple(map(min, degrees, most)) for monomial, degrees in truth.items()}
+            found[FAR, j] = highest(highest(truth, found[PLAN, j]), {(): (0,) * numbers.axes})
+        return {key: found[FAR, key[1]] if key[0] == TRUE else found[key] for key in self.wanted}
 
     def box(self, positions: Sequence[int]) -> Box:
         """Return the ranges of all motions, those of laws with room, and of sliding positions on a grid as motions."""
@@ -312,24 +291,20 @@ class _Pair:
     def _viscous(self) -> list[Fraction]:
         return [viscous for _, viscous in self._frictions]
 
-    def _law(self, algebra: Any) -> Any:
+    def _law(self, place: int, block: Block) -> Term:
         """Return what stands for the table of a law: a motion of its own, which only the same law can cancel."""
         velocities = {f"qd{j}": velocity for j, velocity in enumerate(self.subject.arrays.get("qd", ()), 1)}
-
-        def law(place: int, block: Block) -> Any:
-            friction = block.kind == "law" and block.centre == 0 and block.sign == 1
-            require(friction, f"plan, wire {place}: expected a friction")
-            word = self.plan.word(self.plan.wires[place].wires[0])
-            known = velocities.get(word.name) if word.kind == "input" else None
-            (argument,) = block.arguments
-            require(
-                known is not None
-                and not argument.angle
-                and argument.signed
-                and (argument.bits, argument.scale, argument.centre) == (known.bits, known.scale, known.middle),
-                f"plan, wire {place}: expected friction of a velocity as its format has it",
-            )
-            most = max(abs(block.low), abs(block.high)) + 1
-            return algebra.motion(len(self.subject.motions) + place, Fraction(most))
-
-        return law
+        friction = block.kind == "law" and block.centre == 0 and block.sign == 1
+        require(friction, f"plan, wire {place}: expected a friction")
+        word = self.plan.word(self.plan.wires[place].wires[0])
+        known = velocities.get(word.name) if word.kind == "input" else None
+        (argument,) = block.arguments
+        require(
+            known is not None
+            and not argument.angle
+            and argument.signed
+            and (argument.bits, argument.scale, argument.centre) == (known.bits, known.scale, known.middle),
+            f"plan, wire {place}: expected friction of a velocity as its format has it",
+        )
+        most = max(abs(block.low), abs(block.high)) + 1
+        return self.circuit.motion(len(self.subject.motions) + place, Fraction(most))

@@ -18,8 +18,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from .balls import Ball, ball_of, sine_and_cosine
-from .exact import sine_of_turns
+from .enclosures import Ball, ball_of, sine_and_cosine, sine_of_turns
 from .findings import require, work
 from .graph import Angle
 from .ranges import Monomial, Terms, add_term
@@ -42,13 +41,6 @@ class Field(Terms):
                 add_term(total, tuple(sorted(first + second)), product)
         return Field(total)
 
-    def scaled(self, factor: Fraction) -> Field:
-        """Return the field times a rational; times 0 it is nothing at all."""
-        if not factor:
-            return Field({})
-        by = ball_of(factor)
-        return Field({monomial: each * by for monomial, each in self.terms.items()})
-
 
 def joined(parts: list[Field], axis: int, degrees: Shape) -> Field:
     """Return the field of this shape whose slices along one of its axes are given, each at one point of it."""
@@ -70,7 +62,7 @@ def joined(parts: list[Field], axis: int, degrees: Shape) -> Field:
 
 
 class Grid:
-    """The positions at which fields are known; an `Algebra`. Positions that are not on it stand at 0.
+    """The positions at which fields are known; `Numbers` of circuits. Positions that are not on it stand at 0.
 
     Attributes
     ----------
@@ -102,8 +94,8 @@ class Grid:
 
     def position(self, axis: int, low: int, high: int) -> Field:
         """Return the word of a sliding joint: it goes from low to high as cos θ does."""
-        wave = self.wave(Angle(((axis, 1),)), cosine=True).scaled(Fraction(high - low, 2))
-        return wave + self.number(Fraction(high + low, 2))
+        wave = self.wave(Angle(((axis, 1),)), cosine=True)
+        return wave * self.number(Fraction(high - low, 2)) + self.number(Fraction(high + low, 2))
 
     def wave(self, angle: Angle, cosine: bool) -> Field:
         """Return the sine or cosine of an angle at all points."""
@@ -171,6 +163,8 @@ class Degrees:
         return self + other
 
     def __mul__(self, other: Degrees) -> Degrees:
+        if [*other.shape] == [()] and not any(other.shape[()]):
+            return self
         total: Shape = {}
         for first, a in self.shape.items():
             for second, b in other.shape.items():
@@ -178,10 +172,6 @@ class Degrees:
                 degrees = tuple(map(sum, zip(a, b, strict=True)))
                 total[monomial] = tuple(map(max, total[monomial], degrees)) if monomial in total else degrees
         return Degrees(total)
-
-    def scaled(self, factor: Fraction) -> Degrees:
-        """Return the same, but times 0 nothing at all: other factors change no degree."""
-        return self if factor else Degrees({})
 
 
 def highest(first: Shape, second: Shape) -> Shape:
@@ -193,7 +183,7 @@ def highest(first: Shape, second: Shape) -> Shape:
 
 
 class DegreeAlgebra:
-    """The kind of number of `Degrees`."""
+    """Degrees as the `Numbers` of circuits."""
 
     def __init__(self, axes: int) -> None:
         self.axes = axes

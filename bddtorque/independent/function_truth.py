@@ -9,15 +9,16 @@ from typing import Any
 
 import numpy as np
 
-from .balls import Ball
 from .bounds import OutputBound
 from .cascade import angles_of, unrounded
 from .certificate import FUNCTIONS, Claim, Stated
+from .circuits import Circuit, Term
 from .comparison import FAR, SUM, Comparison, Key, Spans
+from .enclosures import Ball
 from .findings import require
 from .formats import Format, Words
 from .graph import Angle, evaluate, graph_of
-from .harmonics import WaveAlgebra, Waves
+from .harmonics import ranges_in_waves
 from .plan import Argument, Plan
 from .ranges import Span
 from .reading import object_of, real, text
@@ -100,30 +101,27 @@ class FunctionTruth:
 
     def _traced(self, wanted: Spans) -> dict[Key, Span]:
         """Return the ranges asked for, in units, and of the distance of the plan from the graph, in rationals."""
-        names, numbered = tuple(self.inputs), dict(enumerate(self.inputs.values()))
-        algebra = WaveAlgebra()
-        words: dict[str, Waves] = {}
-        values: dict[str, Any] = {}
+        circuit, values = Circuit(), dict[str, Any]()
+        words = {name: circuit.motion(k, Fraction(word.size)) for k, (name, word) in enumerate(self.inputs.items())}
         for k, (name, word) in enumerate(self.inputs.items()):
             if word.angle:
                 values[name] = Angle(((k, word.sign),), Fraction(0), Fraction(word.offset))
+                del words[name]
             else:
-                words[name] = algebra.motion(k, Fraction(word.size))
-                values[name] = words[name].scaled(word.scale) + algebra.number(word.middle)
-        true = evaluate(graph_of(self.graph, names, "function"), values, algebra)
-        true = self.output.in_units(true, algebra)
-        ranges: dict[Key, Span] = {}
+                values[name] = words[name].scaled(word.scale) + circuit.number(word.middle)
+        true = evaluate(graph_of(self.graph, tuple(self.inputs), "function"), values, circuit)
+        terms: dict[Key, Term] = {}
 
-        def look(place: int, value: Waves) -> None:
+        def look(place: int, value: Term) -> None:
             if (SUM, place) in wanted:
-                ranges[SUM, place] = value.enclosed(numbered, wanted[SUM, place])
+                terms[SUM, place] = value
 
         def opaque(place: int, block: Any) -> Any:
             require(False, f"plan, wire {place}: expected a table of a traced function")
 
-        (found,) = unrounded(self.plan, words, angles_of(self.plan, self.axes), algebra, opaque, look)
-        ranges[FAR, 0] = (found - true).enclosed(numbered, wanted[FAR, 0])
-        return ranges
+        (found,) = unrounded(self.plan, words, angles_of(self.plan, self.axes), circuit, opaque, look)
+        terms[FAR, 0] = found - self.output.in_units(true, circuit)
+        return ranges_in_waves(circuit, terms, dict(enumerate(self.inputs.values())), wanted)[0]
 
 
 def _check_rules(rules: Any, plan: Plan, relative_to: str) -> None:

@@ -9,8 +9,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 from fractions import Fraction
+from typing import TypeVar
 
-from .balls import Ball
+from .circuits import Circuit, Term
+from .enclosures import Ball
 from .fields import Field, Grid
 from .findings import require, work
 from .formats import Format, box_of
@@ -21,6 +23,7 @@ from .ranges import Span, Terms, add_term
 
 Key = tuple[tuple[int, ...], Angle | None, bool]
 """Words that are multiplied, by number; the angle of a wave or None; whether it is a sine."""
+Name = TypeVar("Name")
 MAX_TERMS = 20_000
 MAX_FACTORS = 1000
 """Words that are multiplied with each other."""
@@ -46,10 +49,6 @@ class Waves(Terms):
                 for key, factor in _product(first, second):
                     add_term(total, key, short(a * b) * factor)
         return Waves(total)
-
-    def scaled(self, factor: Fraction) -> Waves:
-        """Return the sum times a rational."""
-        return Waves({key: each * factor for key, each in self.terms.items()})
 
     def enclosed(self, words: Mapping[int, Format], wanted: Span) -> Span:
         """Return a range for all words, by number: that of all terms together, or closer, as `peaks` has it."""
@@ -77,15 +76,24 @@ class Waves(Terms):
         total = Field({})
         for (numbers, angle, sine), factor in self.terms.items():
             wave = grid.number(Fraction(1)) if angle is None else grid.wave(angle, not sine)
-            total = total + wave.scaled(factor) * Field({numbers: Ball(1.0)})
+            total = total + wave * grid.number(factor) * Field({numbers: Ball(1.0)})
         return total
 
     def _multipliers(self, axis: int) -> list[int]:
         return [dict(angle.multipliers).get(axis, 0) for _, angle, _ in self.terms if angle is not None]
 
 
+def ranges_in_waves(
+    circuit: Circuit, terms: Mapping[Name, Term], words: Mapping[int, Format], wanted: Mapping[Name, Span]
+) -> tuple[dict[Name, Span], int]:
+    """Return the ranges of terms over all words, by number, and how many waves the longest has."""
+    waves = circuit.values(terms, WaveAlgebra())
+    ranges = {key: each.enclosed(words, wanted[key]) for key, each in waves.items()}
+    return ranges, max((len(each.terms) for each in waves.values()), default=0)
+
+
 class WaveAlgebra:
-    """The kind of number of `Waves`."""
+    """Waves as the `Numbers` of circuits; a sliding position of axis k has the number −1 − k."""
 
     @staticmethod
     def number(value: Fraction) -> Waves:
@@ -96,6 +104,10 @@ class WaveAlgebra:
     def motion(number: int, factor: Fraction) -> Waves:
         """Return a word times a factor."""
         return Waves({((number,), None, False): factor})
+
+    def position(self, axis: int, low: int, high: int) -> Waves:
+        """Return the word of a sliding joint."""
+        return self.motion(-1 - axis, Fraction(high + 1))
 
     @staticmethod
     def wave(angle: Angle, cosine: bool) -> Waves:

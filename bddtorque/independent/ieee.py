@@ -11,8 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from .balls import sine_and_cosine
-from .exact import ONE, pi_fixed, sine_of_turns
+from .enclosures import ONE, pi_fixed, sine_and_cosine, sine_of_turns
 from .findings import require
 
 MAX_COMPARED = 20

@@ -10,8 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from .balls import TINY, ULP, Ball, Floats, ball_of
-from .exact import Enclosure, exactly, exponential_of
+from .enclosures import TINY, ULP, Ball, Enclosure, Floats, ball_of, exactly, exponential_of
 from .findings import RefusedError, require
 from .reading import Reader, fields_of, flag, optional, real, several, text
 

@@ -40,7 +40,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .circuits import Circuit, Term, Variable, degrees_of, gradient, ranges_of, run
-from .exact import pi_fixed, sine_and_cosine_of
+from .enclosures import pi_fixed, sine_and_cosine_of
 from .findings import RefusedError, require, work
 from .float_bounds import Held
 from .graph import Angle

@@ -26,8 +26,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from .balls import Ball, sine_and_cosine
 from .boxes import stays_below
+from .enclosures import Ball, sine_and_cosine
 from .fields import Field
 from .findings import work
 from .ranges import Box, Monomial, Span, add_term, by_bernstein, by_monomials, moved

@@ -16,7 +16,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from .balls import Floats
+from .enclosures import Floats
 from .findings import CALL, work
 
 Monomial = tuple[int, ...]

@@ -21,7 +21,6 @@ from bddtorque.base.archive import from_npy, npy, pack, unpack
 from bddtorque.base.errors import BddTorqueError, refusals_in
 from bddtorque.base.measures import format_size
 from bddtorque.base.plain import listed, of_type, table
-from bddtorque.model.certified import certificate_of
 from bddtorque.model.provenance import FUNCTION_SECTIONS, ROBOT_SECTIONS, Provenance, provenance_from_plain
 from bddtorque.plan.bdd import Diagram
 from bddtorque.plan.blocks import Block, GivenBlock, output_format
@@ -107,7 +106,7 @@ def decode(data: bytes, where: str, memory: int) -> tuple[Contents, dict[str, An
     for k, (block, found) in enumerate(zip(plan.blocks, tables, strict=True)):
         if isinstance(block, GivenBlock) and block.table != found.content_key:
             raise BddTorqueError(f"{where}, block {k}: the table is not the one that the plan names")
-    return (formats, provenance, plan, tables, diagrams, certificate_of(proved, formats, provenance)), header
+    return (formats, provenance, plan, tables, diagrams, provenance.certificate(formats, proved)), header
 
 
 def _header(entries: dict[str, bytes], where: str) -> dict[str, Any]:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from functools import cached_property
+from dataclasses import dataclass, field, replace
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -17,6 +17,9 @@ from bddtorque.dynamics.float_arm import FloatArm
 from bddtorque.dynamics.graph import Graph, graph_from_plain
 from bddtorque.dynamics.quantity import Quantity, derived_words
 from bddtorque.plan.blocks import Block, LawBlock
+from bddtorque.proof.certificate import Certificate
+from bddtorque.proof.proved_bound import ProvedBound
+from bddtorque.proof.torque_extents import torque_ranges
 from bddtorque.robots.robot import Robot
 from bddtorque.robots.robot_data import robot_from_plain, robot_to_plain
 from bddtorque.spec.drives import DriveWords
@@ -151,6 +154,15 @@ class Provenance:
         if len(blocks) == 1 and isinstance(blocks[0], LawBlock):
             return np.asarray(blocks[0].law(*arguments.values()), dtype=np.float64)[:, None]
         return None
+
+    def certificate(self, formats: Interface, outputs: tuple[ProvedBound, ...]) -> Certificate:
+        """Return the certificate of proved outputs: it finds how large torques can be, and what they are at motors."""
+        quantity, efforts = self.quantity, self.efforts
+        if quantity is not None and any(efforts) and any(array.per_joint for array in quantity.outputs):
+            outputs = tuple(replace(proved, effort=own) for proved, own in zip(outputs, efforts, strict=True))
+        if self.robot is not None and self.is_torque:
+            return Certificate(outputs, partial(torque_ranges, self.robot, formats))
+        return Certificate(outputs)
 
     def to_plain(self) -> dict[str, Any]:
         """Return the sections of a file that say where a model comes from, by name."""

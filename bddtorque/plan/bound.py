@@ -23,26 +23,12 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any
 
+import bddtorque.plan.wires as w
 from bddtorque.base.errors import BddTorqueError
 from bddtorque.dynamics.graph import Op
 from bddtorque.plan.blocks import Block, FunctionBlock, GivenBlock, RealBlock
 from bddtorque.plan.plan import Plan
 from bddtorque.plan.table import Table
-from bddtorque.plan.wires import (
-    Add,
-    Algebra,
-    AngleSum,
-    Constant,
-    Fused,
-    Input,
-    Lookup,
-    Multiply,
-    Number,
-    Output,
-    Product,
-    Sine,
-    Sum,
-)
 from bddtorque.words.argument import Argument
 from bddtorque.words.bounded import ROUND_UP, Interval
 from bddtorque.words.error_bound import ErrorBound
@@ -57,7 +43,7 @@ Angle = tuple[object, ...]
 """Identity of an angle, up to quarter turns: its words and what they stand for."""
 
 
-class WordRanges(Algebra[Any]):
+class WordRanges(w.Algebra[Any]):
     """Ranges of words from those of the words before them: integers, or arrays of them, one for each of many boxes.
 
     Parameters
@@ -72,43 +58,43 @@ class WordRanges(Algebra[Any]):
     def __init__(self, entries: Sequence[Range], trust_products: bool = True) -> None:
         self.entries, self.trust_products = entries, trust_products
 
-    def input(self, wire: Input) -> Range:
+    def input(self, wire: w.Input) -> Range:
         """Return the range of an input word."""
         return wire.words
 
-    def wrapped(self, total: Range, wire: AngleSum) -> Range:
+    def wrapped(self, total: Range, wire: w.AngleSum) -> Range:
         """Return the range of a sum of angles."""
         return word_range(wire.bits)
 
-    def table(self, wire: Lookup, words: Sequence[Range]) -> Range:
+    def table(self, wire: w.Lookup, words: Sequence[Range]) -> Range:
         """Return the range of the entries of a table."""
         return self.entries[wire.block]
 
-    def product(self, wire: Product, left: Range, right: Range) -> Range:
+    def product(self, wire: w.Product, left: Range, right: Range) -> Range:
         """Return the range of an exact product."""
         return self.entries[wire.block] if self.gives_entries(wire) else left * right
 
-    def total(self, wire: AngleSum | Sum | Output, terms: Sequence[tuple[Range, int]]) -> Range:
+    def total(self, wire: w.AngleSum | w.Sum | w.Output, terms: Sequence[tuple[Range, int]]) -> Range:
         """Return the range of an exact sum."""
         return sum((word * factor for word, factor in terms), start=Range(wire.constant, wire.constant))
 
-    def rounded(self, exact: Range, wire: Product | Sum | Output) -> Range:
+    def rounded(self, exact: Range, wire: w.Product | w.Sum | w.Output) -> Range:
         """Return the range of rounded words; the plan may know a narrower one, from the value that they stand for."""
         if self.gives_entries(wire):  # its table is rounded
             return exact
         words = exact.rounded(wire.shift)
-        return words.common(Range(wire.low, wire.high)) if self.trust_products or isinstance(wire, Sum) else words
+        return words.common(Range(wire.low, wire.high)) if self.trust_products or isinstance(wire, w.Sum) else words
 
-    def gives_entries(self, wire: Product | Sum | Output) -> bool:
+    def gives_entries(self, wire: w.Product | w.Sum | w.Output) -> bool:
         """Return whether the words are the entries of a table of both factors."""
-        return self.trust_products and isinstance(wire, Product) and wire.method == "blocks"
+        return self.trust_products and isinstance(wire, w.Product) and wire.method == "blocks"
 
 
 def known_ranges(plan: Plan, tables: Sequence[Table], trust_products: bool = True) -> list[Range]:
     """Return the range of each wire: what follows from those before it, and is stated of it."""
     ranges = plan.evaluate(WordRanges([table.range for table in tables], trust_products))
     for wire, words in zip(plan.wires, ranges, strict=True):
-        if isinstance(wire, Product | Sum) and words.low > words.high:
+        if isinstance(wire, w.Product | w.Sum) and words.low > words.high:
             raise BddTorqueError(
                 f"export, '{wire.name:.40}': no word can be from {wire.low} to {wire.high}, as the plan states"
             )
@@ -182,7 +168,7 @@ def _planned_error(block: Block) -> float:
     return float(block.lsb) / 2 * ROUND_UP if isinstance(block, RealBlock) else 0.0
 
 
-class PlanErrors(Algebra[Any]):
+class PlanErrors(w.Algebra[Any]):
     """Composes errors, those of words as `WordBound`, those of floats as `ErrorBound`.
 
     `scales` gives the value of one unit of each input word that is multiplied as it is.
@@ -192,21 +178,21 @@ class PlanErrors(Algebra[Any]):
         self.plan, self.scales, self.facts = plan, scales, facts
         self.ranges = WordRanges([Range(fact.low, fact.high) for fact in facts], trust_products=False)
 
-    def input(self, wire: Input) -> WordBound:
+    def input(self, wire: w.Input) -> WordBound:
         """Return the range of an input word."""
         return WordBound(abs(self.scales.get(wire.name, Fraction(1))), self.ranges.input(wire))
 
-    def wrapped(self, total: WordBound, wire: AngleSum) -> WordBound:
+    def wrapped(self, total: WordBound, wire: w.AngleSum) -> WordBound:
         """Return the range of a sum of angles."""
         return WordBound(abs(self.scales.get(wire.name, Fraction(1))), self.ranges.wrapped(total.range, wire))
 
-    def table(self, wire: Lookup, words: Sequence[WordBound]) -> WordBound:
+    def table(self, wire: w.Lookup, words: Sequence[WordBound]) -> WordBound:
         """Return the range and the error of the entries of a table."""
         block, fact = self.plan.blocks[wire.block], self.facts[wire.block]
         lsb = block.lsb if isinstance(block, RealBlock) else Fraction(1)
         return WordBound(lsb, self.ranges.table(wire, ()), {"tables": fact.error}, sine_of(self.plan, wire))
 
-    def product(self, wire: Product, left: WordBound, right: WordBound) -> WordBound:
+    def product(self, wire: w.Product, left: WordBound, right: WordBound) -> WordBound:
         """Return the range and the errors of an exact product, half a unit for its rounding among them."""
         if right.sine is not None:  # the sine or cosine is the factor that is taken as the true one
             left, right = right, left
@@ -220,27 +206,27 @@ class PlanErrors(Algebra[Any]):
         # the true left factor is at most its word's value and all its error
         return WordBound(lsb, words, accumulate(errors, right.errors, left.magnitude + left.error))
 
-    def total(self, wire: AngleSum | Sum | Output, terms: Sequence[tuple[WordBound, int]]) -> WordBound:
+    def total(self, wire: w.AngleSum | w.Sum | w.Output, terms: Sequence[tuple[WordBound, int]]) -> WordBound:
         """Return the range and the errors of an exact sum, half a unit for its rounding among them."""
         if isinstance(terms[0][0] if terms else None, ErrorBound):  # of an output, which is one float
             return terms[0][0]
         exact = self.ranges.total(wire, [(word.range, factor) for word, factor in terms])
-        if isinstance(wire, AngleSum):
+        if isinstance(wire, w.AngleSum):
             return WordBound(Fraction(1), exact)
-        rounding = {"sums": float(wire.lsb) / 2 * ROUND_UP} if isinstance(wire, Sum) and wire.shift else {}
+        rounding = {"sums": float(wire.lsb) / 2 * ROUND_UP} if isinstance(wire, w.Sum) and wire.shift else {}
         return WordBound(wire.lsb, exact, _summed(wire, terms, rounding))
 
-    def rounded(self, exact: WordBound, wire: Product | Sum | Output) -> WordBound:
+    def rounded(self, exact: WordBound, wire: w.Product | w.Sum | w.Output) -> WordBound:
         """Return what rounding makes of the range; its error is already charged."""
         return replace(exact, range=self.ranges.rounded(exact.range, wire))
 
-    def number(self, wire: Number, word: WordBound) -> ErrorBound:
+    def number(self, wire: w.Number, word: WordBound) -> ErrorBound:
         """Return what is known of the word, in its units: it is held exactly."""
         error = word.units_off
         held = Interval(float(word.range.low), float(word.range.high))
         return ErrorBound(Interval(held.low - error, held.high + error), _float_errors(tables=error))
 
-    def constant(self, wire: Constant) -> ErrorBound:
+    def constant(self, wire: w.Constant) -> ErrorBound:
         """Return a constant as it was meant, and the distance of its float."""
         apart = abs(Fraction(self.plan.floats.nearest(wire.value)) - wire.value)
         value = float(wire.value)
@@ -248,21 +234,21 @@ class PlanErrors(Algebra[Any]):
         held = Interval(value, value) if Fraction(value) == wire.value else exact
         return ErrorBound(held, _float_errors(constants=float(apart) * ROUND_UP))
 
-    def sine(self, wire: Sine, word: WordBound) -> ErrorBound:
+    def sine(self, wire: w.Sine, word: WordBound) -> ErrorBound:
         """Return the range of a sine, and how far the floats of all words can be off."""
         error = sine_error(self.plan.bits_of(wire.word), wire.rest, wire.cosine, self.plan.floats)
         angle = SineOf((wire.word, wire.rest), wire.cosine)
         return ErrorBound(Interval(-1.0, 1.0), _float_errors(tables=error), sine=angle)
 
-    def add(self, wire: Add, left: ErrorBound, right: ErrorBound) -> ErrorBound:
+    def add(self, wire: w.Add, left: ErrorBound, right: ErrorBound) -> ErrorBound:
         """Return the range and the errors of a sum."""
         return self._rounded_float(left + (right if wire.sign > 0 else -right))
 
-    def multiply(self, wire: Multiply, left: ErrorBound, right: ErrorBound) -> ErrorBound:
+    def multiply(self, wire: w.Multiply, left: ErrorBound, right: ErrorBound) -> ErrorBound:
         """Return the range and the errors of a product."""
         return self._rounded_float(left.times(right, wire.left == wire.right))
 
-    def fused(self, wire: Fused, left: ErrorBound, right: ErrorBound, addend: ErrorBound) -> ErrorBound:
+    def fused(self, wire: w.Fused, left: ErrorBound, right: ErrorBound, addend: ErrorBound) -> ErrorBound:
         """Return the range and the errors of a product and a sum, rounded once."""
         product = left.times(right, wire.left == wire.right)
         summands = ((product, wire.product_sign), (addend, wire.addend_sign))
@@ -297,7 +283,7 @@ def compose_bounds(plan: Plan, scales: Mapping[str, Fraction], facts: Sequence[B
     return [_output_bound(output, output.total(algebra, values)) for output in plan.outputs]
 
 
-def _output_bound(output: Output, total: WordBound | ErrorBound) -> OutputBound:
+def _output_bound(output: w.Output, total: WordBound | ErrorBound) -> OutputBound:
     """Return the bound of an output from what is proved of its sum: a `WordBound`, or an `ErrorBound` in units."""
     if isinstance(total, ErrorBound):
         constants, tables, arithmetic = total.errors["constants"], total.errors["tables"], total.errors["arithmetic"]
@@ -327,7 +313,7 @@ def bound_summands(
     return found
 
 
-def _summed(wire: Sum | Output, terms: Sequence[tuple[WordBound, int]], errors: Errors) -> Errors:
+def _summed(wire: w.Sum | w.Output, terms: Sequence[tuple[WordBound, int]], errors: Errors) -> Errors:
     """Return the errors of a sum by part, in values, added to those given."""
     total = dict(errors)
     turned: dict[Hashable, tuple[Errors, Errors]] = {}
@@ -349,13 +335,13 @@ def _summed(wire: Sum | Output, terms: Sequence[tuple[WordBound, int]], errors: 
     return total
 
 
-def sine_of(plan: Plan, lookup: Lookup) -> SineOf | None:
+def sine_of(plan: Plan, lookup: w.Lookup) -> SineOf | None:
     """Return which sine or cosine, up to its sign, a word is, or None if it is neither."""
     turn = quarters_of(plan, lookup)
     return None if turn is None else SineOf(turn[0], turn[1] % 2 == 0)
 
 
-def quarters_of(plan: Plan, lookup: Lookup) -> tuple[Angle, int] | None:
+def quarters_of(plan: Plan, lookup: w.Lookup) -> tuple[Angle, int] | None:
     """Return an angle and the quarter turns, 0 to 3, of which together a word is the cosine, or None if it is none.
 
     Sines are mostly cosines of a quarter turn less, from the same table: sin x = cos(x + 3·90°), −f(x) = f(x + 2·90°).
@@ -383,7 +369,7 @@ def _words(plan: Plan, wire: int, argument: Argument) -> tuple[Angle, int]:
     quarter = 1 << argument.bits >> 2
     if abs(argument.scale) != 1:  # of a joint that follows another: quarter turns of the word are none of its angle
         return (wire,), 0
-    if not isinstance(angle, AngleSum) or angle.bits != argument.bits or not quarter or angle.constant % quarter:
+    if not isinstance(angle, w.AngleSum) or angle.bits != argument.bits or not quarter or angle.constant % quarter:
         return (wire,), 0
     quarters = angle.constant // quarter
     if len(angle.parts) == 1 and angle.parts[0][1:] == (1, 0):

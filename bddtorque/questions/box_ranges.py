@@ -20,25 +20,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+import bddtorque.plan.wires as w
 from bddtorque.base.errors import BddTorqueError
 from bddtorque.plan.bound import BlockFacts, PlanErrors, WordRanges
 from bddtorque.plan.fields import MAX_BITS
 from bddtorque.plan.plan import Plan
 from bddtorque.plan.table import Table
-from bddtorque.plan.wires import (
-    Add,
-    AngleSum,
-    Constant,
-    Fused,
-    Input,
-    Lookup,
-    Multiply,
-    Number,
-    Output,
-    Product,
-    Sine,
-    Sum,
-)
 from bddtorque.questions.subjects import Integers
 from bddtorque.words.bounded import Interval
 from bddtorque.words.float_sine import sine_error, sine_table, turn_on_grid
@@ -190,47 +177,47 @@ class BoxSpans(WordRanges):
         self.inputs = iter(zip(np.ascontiguousarray(low.T), np.ascontiguousarray(high.T), strict=True))
         self.zero = np.zeros(len(low), dtype=np.int64)
 
-    def input(self, wire: Input) -> Span:
+    def input(self, wire: w.Input) -> Span:
         """Return the ranges of an input word."""
         return Span(*next(self.inputs), wire.bits if wire.wraps else 0)
 
-    def table(self, wire: Lookup, words: Sequence[Range]) -> Range:
+    def table(self, wire: w.Lookup, words: Sequence[Range]) -> Range:
         """Return the extremes of a table over ranges of its words."""
         low, high = self.ranges.extremes[wire.block].over([(word.low, word.high) for word in words])  # type: ignore[misc]
         return Span(low.astype(np.int64), high.astype(np.int64))
 
-    def wrapped(self, total: Range, wire: AngleSum) -> Span:
+    def wrapped(self, total: Range, wire: w.AngleSum) -> Span:
         """Return ranges of an angle: they begin at a word and may end beyond the highest one."""
         lowest, highest = word_range(wire.bits)
         first, length = wrap(total.low, wire.bits), total.high - total.low
         whole = length >= highest - lowest
         return Span(np.where(whole, lowest, first), np.where(whole, highest, first + length), wire.bits)
 
-    def product(self, wire: Product, left: Range, right: Range) -> Range:
+    def product(self, wire: w.Product, left: Range, right: Range) -> Range:
         """Return the extremes of the corners."""
         a, b = as_numbers(left), as_numbers(right)
         return a.squared() if wire.left == wire.right else a * b
 
-    def gives_entries(self, wire: Product | Sum | Output) -> bool:
+    def gives_entries(self, wire: w.Product | w.Sum | w.Output) -> bool:
         """Return False: a product is that of its factors."""
         return False
 
-    def total(self, wire: AngleSum | Sum | Output, terms: Sequence[tuple[Range, int]]) -> Range:
+    def total(self, wire: w.AngleSum | w.Sum | w.Output, terms: Sequence[tuple[Range, int]]) -> Range:
         """Return the sum of ranges."""
-        numbers = terms if isinstance(wire, AngleSum) else [(as_numbers(word), factor) for word, factor in terms]
+        numbers = terms if isinstance(wire, w.AngleSum) else [(as_numbers(word), factor) for word, factor in terms]
         return super().total(wire, numbers) + Span(self.zero, self.zero)
 
-    def number(self, wire: Number, word: Range) -> Span:
+    def number(self, wire: w.Number, word: Range) -> Span:
         """Return the ranges of words as floats."""
         own = as_numbers(word)
         return Span(np.asarray(own.low, np.float64), np.asarray(own.high, np.float64))
 
-    def constant(self, wire: Constant) -> Span:
+    def constant(self, wire: w.Constant) -> Span:
         """Return the nearest float."""
         value = np.asarray(self.plan.floats.nearest(wire.value))
         return Span(value, value)
 
-    def sine(self, wire: Sine, word: Range) -> Span:
+    def sine(self, wire: w.Sine, word: Range) -> Span:
         """Return the ranges of a sine or cosine of angle words."""
         table, bits = self.ranges.sines.get(wire), self.plan.bits_of(wire.word)
         if table is not None:
@@ -241,16 +228,16 @@ class BoxSpans(WordRanges):
             own = _sine_range(word, bits, float(wire.rest) + (math.pi / 2 if wire.cosine else 0.0), error)
         return replace(own, sine=SineOf((wire.word, wire.rest), wire.cosine))
 
-    def add(self, wire: Add, left: Span, right: Span) -> Span:
+    def add(self, wire: w.Add, left: Span, right: Span) -> Span:
         """Return the ranges of floats that are added."""
         return self._within_turn(self._nearest(left + right if wire.sign > 0 else left - right), left, right)
 
-    def multiply(self, wire: Multiply, left: Span, right: Span) -> Span:
+    def multiply(self, wire: w.Multiply, left: Span, right: Span) -> Span:
         """Return the ranges of floats that are multiplied."""
         exact = left.squared() if wire.left == wire.right else left * right
         return replace(self._nearest(exact), turned=_turned(left, right))
 
-    def fused(self, wire: Fused, left: Span, right: Span, addend: Span) -> Span:
+    def fused(self, wire: w.Fused, left: Span, right: Span, addend: Span) -> Span:
         """Return the ranges of floats that are multiplied and added, rounded once."""
         exact = _outward(left.squared() if wire.left == wire.right else left * right)
         signed = ((exact, wire.product_sign), (addend, wire.addend_sign))
@@ -313,9 +300,9 @@ class BoxRanges:
     def __init__(self, plan: Plan, tables: Sequence[Table]) -> None:
         self.plan = plan
         self.extremes: Extremes = {
-            k: extremes_of(tables[k]) for k in {w.block for w in plan.wires if isinstance(w, Lookup)}
+            k: extremes_of(tables[k]) for k in {each.block for each in plan.wires if isinstance(each, w.Lookup)}
         }
-        self.sines: dict[Sine, LineExtremes] = {}
+        self.sines: dict[w.Sine, LineExtremes] = {}
         if not plan.in_floats:
             for total in plan.sums:
                 if plan.most(total).bit_length() > MAX_BITS:
@@ -323,7 +310,7 @@ class BoxRanges:
             return
         errors = []
         for wire in plan.wires:
-            if isinstance(wire, Sine):
+            if isinstance(wire, w.Sine):
                 bits = plan.bits_of(wire.word)
                 errors.append(sine_error(bits, wire.rest, wire.cosine, plan.floats))
                 if 1 << bits <= MAX_LINE:
@@ -365,7 +352,7 @@ class BoxRanges:
 def check_words(plan: Plan, words: Sequence[Integers]) -> None:
     """Refuse words (N,), one array a wire, that are beyond what the plan states of them."""
     for k, (wire, own) in enumerate(zip(plan.wires, words, strict=True)):
-        if isinstance(wire, Product | Sum) and own.size and not wire.low <= own.min() <= own.max() <= wire.high:
+        if isinstance(wire, w.Product | w.Sum) and own.size and not wire.low <= own.min() <= own.max() <= wire.high:
             outside = int(own.min() if own.min() < wire.low else own.max())
             raise BddTorqueError(
                 f"ask: words of {wire.name or f'w{k}'} must be between {wire.low} and {wire.high}, as the file states, "

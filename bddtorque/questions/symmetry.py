@@ -13,24 +13,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+import bddtorque.plan.wires as w
 from bddtorque.model.model import Model
 from bddtorque.plan.bdd import Diagram
 from bddtorque.plan.table import Table
-from bddtorque.plan.wires import (
-    Add,
-    Algebra,
-    AngleSum,
-    Constant,
-    Fused,
-    Input,
-    Lookup,
-    Multiply,
-    Number,
-    Output,
-    Product,
-    Sine,
-    Sum,
-)
 from bddtorque.questions.answers import Support, Verdict
 from bddtorque.questions.enumeration import EASY_BITS, every_state, random_words
 from bddtorque.questions.subjects import Subject, Words, subject
@@ -113,7 +99,7 @@ ODD_ANGLE = -2
 """Odd as an angle only: half a turn is its own opposite."""
 
 
-class _Parities(Algebra[int | None]):
+class _Parities(w.Algebra[int | None]):
     """The parity of words when some inputs change their sign; None where the plan proves none.
 
     Roundings keep what is even; those of integers spoil what is odd, because halves go up on both sides, and those of
@@ -123,51 +109,51 @@ class _Parities(Algebra[int | None]):
     def __init__(self, asked: Subject, names: Sequence[str]) -> None:
         self.tables, self.names = asked.tables, names
 
-    def input(self, wire: Input) -> int:
+    def input(self, wire: w.Input) -> int:
         if wire.name not in self.names:
             return EVEN
         return ODD_ANGLE if wire.wraps else ODD
 
-    def table(self, wire: Lookup, words: Sequence[int | None]) -> int | None:
+    def table(self, wire: w.Lookup, words: Sequence[int | None]) -> int | None:
         table = self.tables[wire.block]
         return _of_table(table.values, table.input_widths, [ODD if each == ODD_ANGLE else each for each in words])
 
-    def wrapped(self, total: int | None, wire: AngleSum) -> int | None:
+    def wrapped(self, total: int | None, wire: w.AngleSum) -> int | None:
         turned = wire.constant & word_range(wire.bits).high  # nothing, or half a turn, is its own opposite
         return total if total != ODD else None if turned else ODD_ANGLE
 
-    def product(self, wire: Product | Multiply | Fused, left: int | None, right: int | None) -> int | None:
+    def product(self, wire: w.Product | w.Multiply | w.Fused, left: int | None, right: int | None) -> int | None:
         return None if left is None or right is None or ODD_ANGLE in (left, right) else left * right
 
-    def total(self, wire: AngleSum | Sum | Output, terms: Sequence[tuple[int | None, int]]) -> int | None:
+    def total(self, wire: w.AngleSum | w.Sum | w.Output, terms: Sequence[tuple[int | None, int]]) -> int | None:
         parities = {word for word, _ in terms}
-        if isinstance(wire, AngleSum):
+        if isinstance(wire, w.AngleSum):
             parities = {ODD if each == ODD_ANGLE else each for each in parities}
         elif ODD_ANGLE in parities or (ODD in parities and wire.constant):
             return None
         return parities.pop() if len(parities) == 1 else None
 
-    def rounded(self, exact: int | None, wire: Product | Sum | Output) -> int | None:
+    def rounded(self, exact: int | None, wire: w.Product | w.Sum | w.Output) -> int | None:
         return None if exact == ODD and wire.shift else exact
 
-    def number(self, wire: Number, word: int | None) -> int | None:
+    def number(self, wire: w.Number, word: int | None) -> int | None:
         return None if word == ODD_ANGLE else word
 
-    def constant(self, wire: Constant) -> int:
+    def constant(self, wire: w.Constant) -> int:
         return EVEN
 
-    def sine(self, wire: Sine, word: int | None) -> int | None:
+    def sine(self, wire: w.Sine, word: int | None) -> int | None:
         if word in (None, EVEN):
             return word
         return None if wire.rest else EVEN if wire.cosine else ODD
 
-    def add(self, wire: Add, left: int | None, right: int | None) -> int | None:
+    def add(self, wire: w.Add, left: int | None, right: int | None) -> int | None:
         return left if left == right else None
 
-    def multiply(self, wire: Multiply, left: int | None, right: int | None) -> int | None:
+    def multiply(self, wire: w.Multiply, left: int | None, right: int | None) -> int | None:
         return self.product(wire, left, right)
 
-    def fused(self, wire: Fused, left: int | None, right: int | None, addend: int | None) -> int | None:
+    def fused(self, wire: w.Fused, left: int | None, right: int | None, addend: int | None) -> int | None:
         return addend if addend == self.product(wire, left, right) else None
 
 

@@ -15,7 +15,6 @@ from bddtorque.compiler.origin import TrueGraph, true_graph
 from bddtorque.dynamics.graph import Op
 from bddtorque.model.model import Model
 from bddtorque.model.provenance import derived_values, graph_values
-from bddtorque.proof.proved_bound import effective_bits
 from bddtorque.sweeps.states import by_array, by_name, input_arrays
 from bddtorque.words.formats import Format
 from bddtorque.words.interface import Interface
@@ -93,14 +92,6 @@ class ComparedStates:
     def true_units(self, words: Integers) -> Floats | None:
         """Return the true outputs (N, outputs) in units; None where nobody knows them."""
         return self.model.true_units(by_name(self.model.formats, words.T))
-
-    @cached_property
-    def effective_bits(self) -> list[float]:
-        """Effective bits of each output, from the closest range that is known."""
-        certificate = self.model.certificate
-        if certificate.ranges:
-            return [torque.effective_bits for torque in certificate.ranges]
-        return [effective_bits(output.largest, output.bound_si) for output in certificate.outputs]
 
 
 def start_words(formats: Interface) -> list[int]:

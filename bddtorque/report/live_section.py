@@ -12,6 +12,7 @@ from bddtorque.proof.proved_bound import ProvedBound
 from bddtorque.report.arm_picture import View, arm_picture
 from bddtorque.report.compared_states import ComparedStates
 from bddtorque.report.markup import Markup, element, section, table
+from bddtorque.report.model_tables import effective_bits_of
 from bddtorque.words.formats import Format, limit_run
 from bddtorque.words.interface import WordArray
 
@@ -127,7 +128,7 @@ def _outputs(states: ComparedStates, live: bool) -> Markup:
     words = states.output_words(start)[0].tolist() if live else [None] * len(states.outputs)
     true = None if states.truth is None else states.true_units(start)
     values = [None] * len(states.outputs) if true is None else true[0].tolist()
-    columns = states.model.certificate.outputs, states.outputs, words, values, states.effective_bits
+    columns = states.model.certificate.outputs, states.outputs, words, values, effective_bits_of(states.model)
     rows = [_output_row(f"out{k}", *output) for k, output in enumerate(zip(*columns, strict=True), 1)]
     return table("Outputs of this state", HEADS, rows, class_="outputs")
 

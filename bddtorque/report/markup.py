@@ -35,17 +35,23 @@ def joined(content: Iterable[object]) -> Markup:
 
 def table(
     caption: str,
-    head: Sequence[object],
+    head: Sequence[str],
     rows: Iterable[Sequence[object]],
     *,
     class_: str | None = None,
 ) -> Markup:
-    """Return a table that scrolls by itself where it is too wide; the first column names the rows."""
-    parts = [
-        element("caption", caption),
-        element("thead", element("tr", *(_head(cell) for cell in head))),
-        element("tbody", *(_row(row) for row in rows)),
-    ]
+    """Return a table that scrolls by itself where it is too wide; the first column names the rows.
+
+    Where names of columns begin with ``>``, those hold numbers, and the others text.
+    """
+    marked = any(name.startswith(">") for name in head)
+    kinds = ["text" if marked and not name.startswith(">") else None for name in head]
+    names = [element("th", n.removeprefix(">"), scope="col", class_=kind) for n, kind in zip(head, kinds, strict=True)]
+    made = []
+    for first, *cells in rows:
+        pairs = zip(cells, kinds[1:], strict=True)
+        made.append(element("tr", element("th", first, scope="row"), *(_cell(*pair) for pair in pairs)))
+    parts = [element("caption", caption), element("thead", element("tr", *names)), element("tbody", *made)]
     return scrolling(element("table", *parts, class_=class_), caption)
 
 
@@ -104,17 +110,8 @@ def number(value: float) -> str:
     return f"{value:.2f}".rstrip("0").rstrip(".").replace("-0", "0" if abs(value) < 0.005 else "-0")
 
 
-def _row(cells: Sequence[object]) -> Markup:
-    first, *others = cells
-    return element("tr", element("th", first, scope="row"), *(_cell(cell) for cell in others))
-
-
-def _head(cell: object) -> Markup:
-    return cell if isinstance(cell, Markup) and cell.startswith("<th") else element("th", cell, scope="col")
-
-
-def _cell(cell: object) -> Markup:
-    return cell if isinstance(cell, Markup) and cell.startswith("<td") else element("td", cell)
+def _cell(cell: object, kind: str | None) -> Markup:
+    return cell if isinstance(cell, Markup) and cell.startswith("<td") else element("td", cell, class_=kind)
 
 
 def _attribute(key: str, value: object) -> str:

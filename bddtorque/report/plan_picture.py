@@ -14,7 +14,7 @@ from bddtorque.base.shown_text import counted
 from bddtorque.plan.blocks import output_format
 from bddtorque.plan.plan import Plan
 from bddtorque.plan.wires import Input, Lookup, Product, Wire
-from bddtorque.report.layered import Point, depths, layout
+from bddtorque.report.diagram_picture import Point, depths, layout
 from bddtorque.report.markup import Markup, element, legend, picture, zoomable
 
 MAX_WIRES = 48

@@ -3,24 +3,22 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from contextlib import suppress
 
-from bddtorque.base.workers import Progress
-from bddtorque.bench.target_costs import TargetCost, target_costs
+from bddtorque.bench.target_costs import target_costs
 from bddtorque.model.model import Model
-from bddtorque.plan.bdd import Diagram
-from bddtorque.plan.engine import MemoryLimit
-from bddtorque.plan.forms import FORMS, make_form
 from bddtorque.plan.plan import Plan
-from bddtorque.plan.plan_cost import Candidate, wide_operations
-from bddtorque.plan.table import Table
+from bddtorque.plan.plan_cost import wide_operations
 from bddtorque.report.diagram_picture import MAX_NODES, diagram_picture, drawable_part, width_bars
 from bddtorque.report.markup import Markup, details, element, section, table, zoomable
+from bddtorque.report.model_tables import (
+    BLOCK_HEADS,
+    COST_HEADS,
+    COSTS,
+    block_figures,
+    block_rows,
+    cost_rows,
+)
 from bddtorque.report.plan_picture import MAX_COLUMNS, grouped, plan_picture
-from bddtorque.spec.chips import chips
-from bddtorque.targets.integer.integer_cost import plan_cycles
-from bddtorque.targets.tables.cost import FormChoice, candidate, choose_forms
 
 MAX_DRAWN = 12
 """Diagrams drawn; of more blocks the first that can be."""
@@ -85,26 +83,11 @@ def operations_section(model: Model) -> Markup:
 
 def blocks_section(model: Model) -> Markup:
     """Return the blocks: figures and widths of all diagrams, and drawings of what is small enough."""
-    rows = []
-    for k, (block, diagram) in enumerate(zip(model.plan.blocks, model.diagrams, strict=True)):
-        users = [wire.name for wire in model.plan.wires if getattr(wire, "block", None) == k]
-        used = (users[0] if users else "nothing") + (f" and {len(users) - 1} more" if len(users) > 1 else "")
-        rows.append(
-            [
-                f"b{k}",
-                element("td", f"{block.kind}: {used}", class_="text"),
-                "+".join(map(str, block.input_widths)),
-                str(diagram.output_bits),
-                f"{1 << diagram.input_bits:,}",
-                f"{diagram.node_count:,}",
-                f"{max(diagram.level_widths, default=0):,}",
-                str(max(diagram.rails)),
-                str(diagram.depth),
-                element("td", width_bars(diagram, block.input_widths, f"b{k}")),
-            ]
-        )
-    heads = ["block", element("th", "of", scope="col", class_="text"), "input bits", "output bits", "rows", "nodes"]
-    heads += ["widest level", "rails", "depth", "nodes by level"]
+    rows = [
+        [*row, element("td", width_bars(diagram, block.input_widths, row[0]))]
+        for row, block, diagram in zip(block_rows(block_figures(model)), model.plan.blocks, model.diagrams, strict=True)
+    ]
+    heads = [*BLOCK_HEADS, "nodes by level"]
     what = "Each block is a truth table, stored as a reduced decision diagram whose output bits share nodes."
     bars = "The bars are the nodes of each level, top first. Rails are wires across a cut between two levels."
     folded = details(
@@ -143,71 +126,8 @@ def _drawings(model: Model) -> Markup:
     )
 
 
-def costs_section(model: Model, progress: Progress) -> Markup:
-    """Return the costs of one state: by target, by chip for a plan of machine integers, and block by block."""
-    forms = []
-    if model.plan.made_of_tables:
-        choices = choose_forms(model.tables, [diagram.order for diagram in model.diagrams], model.memory)
-        for k, (words, diagram, choice) in enumerate(zip(model.tables, model.diagrams, choices, strict=True)):
-            forms.append((block_forms(words, diagram), choice))
-            progress.advance(f"forms of block {k}", 1.0, False)
-    cycles = [_cycles(model.plan)] if model.plan.multiplies_integers else []
-    return section("costs", "Cost", *_targets(model), *cycles, *([_forms(forms)] if forms else []))
-
-
-def _targets(model: Model) -> list[Markup]:
+def costs_section(model: Model) -> Markup:
     """Return the costs of one state by target."""
-    heads = ["target", "look-ups", "sums", "products", "tables (ROM)", "on a PC, × float", "microcontrollers"]
-    rows = [_target_row(cost) for cost in target_costs(model)]
-    how = ("Operations and tables of one state. * is what was compiled; the others are estimates. ",
-           element("code", "bddtorque bench"), " measures time on this computer, and cycles with ",
-           element("code", "--chip"), ".")  # fmt: skip
-    return [element("p", *how), table("Cost of one state by target", heads, rows)]
-
-
-def _target_row(cost: TargetCost) -> list[object]:
-    mark = "" if cost.counted else "about "
-    size = f"{cost.most_bytes / 1000:,.1f} kB"  # as `compile` and `info` say it
-    return [
-        f"{cost.target}{' *' * cost.counted}",
-        *(f"{mark}{count:,}" if count else "0" for count in (cost.look_ups, cost.sums, cost.products)),
-        f"{'up to ' if cost.least_bytes < cost.most_bytes else ''}{size}",
-        f"{max(cost.times_float, 1.0):.1f}",
-        element("td", cost.chip, class_="text"),
-    ]
-
-
-def _cycles(plan: Plan) -> Markup:
-    """Return estimates of the cycles of a plan of machine integers, chip by chip."""
-    rows = [[name, f"{plan_cycles(plan, chip):,.0f}"] for name, chip in chips().items()]
-    return table("Estimated cycles of one state, by chip", ["chip", "cycles"], rows)
-
-
-def block_forms(words: Table, diagram: Diagram) -> dict[str, Candidate | None]:
-    """Return the cost of a block in every form; None where making it would take too much memory."""
-    forms: dict[str, Candidate | None] = dict.fromkeys(FORMS)
-    for name in FORMS:
-        with suppress(MemoryLimit):
-            forms[name] = candidate(make_form(name, words, diagram))
-    return forms
-
-
-def _forms(forms: Sequence[tuple[Mapping[str, Candidate | None], FormChoice]]) -> Markup:
-    rows = [
-        [f"b{k}", *(_form(each[name], name == choice.form.name, choice.reason) for name in FORMS)]
-        for k, (each, choice) in enumerate(forms)
-    ]
-    taken = sum(found.bytes for each, choice in forms if (found := each[choice.form.name]) is not None)
-    heads = ["block", *(name.replace("_", "-") for name in FORMS)]
-    shown = table(
-        "Bytes, then loads per word · estimated cycles; the form in use is marked", heads, rows, class_="forms"
-    )
-    return details(f"Forms of the tables: {taken:,} bytes in use", shown)
-
-
-def _form(found: Candidate | None, taken: bool, reason: str) -> Markup:
-    if found is None:
-        return element("td", "–", title="it would take too much memory to make")
-    said = [f"{found.bytes:,}", element("small", f"{found.loads} · {found.cost}")]
-    inside = [element("strong", said[0]), said[1]] if taken else said
-    return element("td", *inside, class_="taken" if taken else None, title=reason if taken else None)
+    bench, info = element("code", "bddtorque bench"), element("code", "bddtorque info --levels")
+    how = bench, " measures times here, and cycles on chips. ", info, " shows each table in every form."
+    return section("costs", "Cost", element("p", *how), table(COSTS, COST_HEADS, cost_rows(target_costs(model))))

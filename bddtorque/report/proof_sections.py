@@ -11,6 +11,7 @@ from bddtorque.proof.certificate import RELATIVE_TO
 from bddtorque.proof.proved_bound import ROBOT, Parts, ProvedBound
 from bddtorque.report.compared_states import ComparedStates
 from bddtorque.report.markup import Markup, details, element, legend, scrolling, section, table
+from bddtorque.report.model_tables import WORD_HEADS, WORDS, effective_bits_of, word_rows
 
 PART_NAMES = {field.name: field.name.replace("_", " ") for field in fields(Parts)}
 BAR_ROW, BAR_LENGTH, BAR_NAME = 26.0, 300.0, 140.0
@@ -20,7 +21,7 @@ SATURATION = {"cannot": "cannot", "can": "CAN: see below", "not excluded": "not 
 
 def head(states: ComparedStates) -> Markup:
     """Return the title, the worst-case statement, and the figures that people ask for first."""
-    model, bits = states.model, states.effective_bits
+    model, bits = states.model, effective_bits_of(states.model)
     certificate, worst = model.certificate, max(model.certificate.bounds)
     inputs, outputs = (bits_text([word.bits for word in words]) for words in (states.words, states.outputs))
     names = [array.name for array in model.formats.inputs]
@@ -129,16 +130,9 @@ def certificate_section(model: Model) -> Markup:
 
 def words_section(model: Model) -> Markup:
     """Return the meaning of the words."""
-    rows = []
-    for array in model.formats.arrays:
-        for name, label, word in zip(array.word_names, array.labels, array, strict=True):
-            kind = "angle, wraps" if word.kind == "angle" else "range, saturates"
-            said = [f"{value:.6g}" for value in (word.lsb, *word.span)]
-            shown = label if label == name else f"{name} {label}"
-            rows.append([shown, kind, str(word.bits), *said, word.unit])
+    rows = word_rows(model)
     what = element("p", "What the two's-complement words of this model stand for.")
-    words = table("Words", ["word", "kind", "bits", "one unit", "from", "to", "unit"], rows)
-    return section("words", "Words", what, details(f"Show all {len(rows)} words", words))
+    return section("words", "Words", what, details(f"Show all {len(rows)} words", table(WORDS, WORD_HEADS, rows)))
 
 
 def _truth(proved: ProvedBound) -> str:

@@ -19,24 +19,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+import bddtorque.plan.wires as w
 from bddtorque.plan.bound import known_ranges
 from bddtorque.plan.plan import Plan
 from bddtorque.plan.table import Table
-from bddtorque.plan.wires import (
-    Add,
-    AngleSum,
-    Constant,
-    Fused,
-    Input,
-    Lookup,
-    Multiply,
-    Number,
-    Output,
-    Product,
-    Sine,
-    Sum,
-    Wire,
-)
 from bddtorque.report.arm_picture import View, ends_in_tip
 from bddtorque.report.compared_states import ComparedStates
 from bddtorque.robots.robot import Robot
@@ -144,56 +130,56 @@ def _table(table: Table, packed: Mapping[str, Any]) -> dict[str, Any]:
 
 def _wire(plan: Plan, place: int, words: Sequence[Range], places: Places) -> list[Any]:
     match plan.wires[place]:
-        case Product() as product:
+        case w.Product() as product:
             return _product(product, words)
-        case Sum() as total:
+        case w.Sum() as total:
             return ["sum", *_summed(total, words)]
         case wire:
             return _word_wire(wire, lambda source: words[source].magnitude, places)
 
 
-def _word_wire(wire: Wire, magnitude: Callable[[int], int], places: Places) -> list[Any]:
+def _word_wire(wire: w.Wire, magnitude: Callable[[int], int], places: Places) -> list[Any]:
     """Return a wire that plans of both kinds have, given the largest magnitude of the words it reads."""
     match wire:
-        case Input(name=name, bits=bits, wraps=wraps):
+        case w.Input(name=name, bits=bits, wraps=wraps):
             return ["input", places[name], bits, int(wraps), int(wire.signed)]
-        case AngleSum(bits=bits, parts=parts, constant=constant):
+        case w.AngleSum(bits=bits, parts=parts, constant=constant):
             reach = abs(constant) + sum(abs(factor << shift) * magnitude(source) for source, factor, shift in parts)
             wide = reach >= EXACT // 2
             factors = [[source, _number(factor << shift, wide)] for source, factor, shift in parts]
             return ["angle", int(wide), bits, _number(constant, wide), factors]
-        case Lookup(block=block, wires=wires):
+        case w.Lookup(block=block, wires=wires):
             return ["lookup", block, list(wires)]
         case _:
             raise TypeError(f"only plans of one kind have wires of kind '{wire.kind}'")
 
 
-def _float_wire(plan: Plan, wire: Wire, places: Places) -> list[Any]:
+def _float_wire(plan: Plan, wire: w.Wire, places: Places) -> list[Any]:
     match wire:
-        case Number(word=word):
+        case w.Number(word=word):
             return ["number", word]
-        case Constant(value=value):
+        case w.Constant(value=value):
             return ["constant", plan.floats.nearest(value)]
-        case Sine(word=word, cosine=cosine, rest=rest):
+        case w.Sine(word=word, cosine=cosine, rest=rest):
             bits, turn = plan.bits_of(word), turn_on_grid(rest, plan.floats)
             return ["sine", word, int(cosine), bits, angle_bits(bits, turn, plan.floats), str(turn)]
-        case Add(left=left, right=right, sign=sign):
+        case w.Add(left=left, right=right, sign=sign):
             return ["add", left, right, sign]
-        case Multiply(left=left, right=right):
+        case w.Multiply(left=left, right=right):
             return ["multiply", left, right]
-        case Fused():
+        case w.Fused():
             return ["fused", *wire.sources, wire.product_sign, wire.addend_sign]
         case _:
             return _word_wire(wire, lambda source: plan.range_of(source).magnitude, places)
 
 
-def _product(wire: Product, words: Sequence[Range]) -> list[Any]:
+def _product(wire: w.Product, words: Sequence[Range]) -> list[Any]:
     left, right = words[wire.left].magnitude, words[wire.right].magnitude
     wide = max(left * right + (1 << wire.shift), left, right) >= EXACT
     return ["product", int(wide), wire.method, wire.left, wire.right, wire.shift, wire.block, wire.piece_bits]
 
 
-def _summed(each: Sum | Output, words: Sequence[Range]) -> list[Any]:
+def _summed(each: w.Sum | w.Output, words: Sequence[Range]) -> list[Any]:
     """Return whether a sum is wide, its shift, its constant and its parts."""
     sizes = [abs(factor) * words[wire].magnitude for wire, factor in each.parts]
     factors = [abs(factor) for _, factor in each.parts]

@@ -6,28 +6,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Annotated, Any
 
+import bddtorque.spec.field_values as fv
 from bddtorque.base.errors import BddTorqueError
 from bddtorque.base.measures import Range
 from bddtorque.base.plain import Vector, describe, is_list, real, unwrap, vector
 from bddtorque.base.record import Record, ShellOption, as_record
 from bddtorque.dynamics.run_time import RUN_TIME
 from bddtorque.spec.drives import Drive
-from bddtorque.spec.field_values import (
-    Bits,
-    JointRange,
-    ManyRanges,
-    as_bits,
-    as_gain,
-    as_inertia,
-    as_joint_range,
-    as_position,
-    as_ranges,
-    as_sign,
-    as_text,
-    as_vector,
-    is_named,
-)
-from bddtorque.spec.shell_text import parse_ranges
 from bddtorque.words.friction import Friction
 from bddtorque.words.joint_friction import JointFriction, SampledFriction, friction_to_plain, spec_friction
 
@@ -64,13 +49,13 @@ class JointSpec(Record):
         Motor, gear, encoder and driver.
     """
 
-    name: Annotated[str | None, as_text("the name of a joint")] = None
-    position: Annotated[Range | None, as_joint_range("position")] = None
-    velocity: Annotated[Range | None, as_joint_range("velocity")] = None
-    acceleration: Annotated[Range | None, as_joint_range("acceleration")] = None
-    torque: Annotated[JointRange | None, as_joint_range("torque")] = None
-    offset: Annotated[float, as_position] = 0.0
-    sign: Annotated[int, as_sign] = 1
+    name: Annotated[str | None, fv.as_text("the name of a joint")] = None
+    position: Annotated[Range | None, fv.as_joint_range("position")] = None
+    velocity: Annotated[Range | None, fv.as_joint_range("velocity")] = None
+    acceleration: Annotated[Range | None, fv.as_joint_range("acceleration")] = None
+    torque: Annotated[fv.JointRange | None, fv.as_joint_range("torque")] = None
+    offset: Annotated[float, fv.as_position] = 0.0
+    sign: Annotated[int, fv.as_sign] = 1
     friction: Annotated[JointFriction | SampledFriction | None, _as_friction] = None
     drive: Annotated[Drive | None, as_record(Drive)] = None
 
@@ -81,7 +66,7 @@ class JointSpec(Record):
 
 
 def _range_option(quantity: str, about: str, flag: str) -> ShellOption:
-    return ShellOption(about, "RANGE", parse_ranges(quantity), flags=(flag,))
+    return ShellOption(about, "RANGE", fv.parse_ranges(quantity), flags=(flag,))
 
 
 @dataclass(frozen=True)
@@ -92,19 +77,21 @@ class Ranges(Record):
     """
 
     position: Annotated[
-        ManyRanges | None, as_ranges("position"), _range_option("position", "Position range (rad, m).", "--q-max")
+        fv.ManyRanges | None, fv.as_ranges("position"), _range_option("position", "Position range (rad, m).", "--q-max")
     ] = None
     velocity: Annotated[
-        ManyRanges | None, as_ranges("velocity"), _range_option("velocity", "Velocity range (rad/s, m/s).", "--qd-max")
+        fv.ManyRanges | None,
+        fv.as_ranges("velocity"),
+        _range_option("velocity", "Velocity range (rad/s, m/s).", "--qd-max"),
     ] = None
     acceleration: Annotated[
-        ManyRanges | None,
-        as_ranges("acceleration"),
+        fv.ManyRanges | None,
+        fv.as_ranges("acceleration"),
         _range_option("acceleration", "Acceleration range (rad/s², m/s²).", "--qdd-max"),
     ] = None
     torque: Annotated[
-        ManyRanges | None,
-        as_ranges("torque"),
+        fv.ManyRanges | None,
+        fv.as_ranges("torque"),
         _range_option(
             "torque",
             "Torque range (N·m, N): auto (what the robot can need), limits (its effort limits), or RANGE.",
@@ -114,16 +101,16 @@ class Ranges(Record):
 
     def to_plain(self) -> dict[str, Any]:
         """Return plain data, ranges by name as tables."""
-        return {name: dict(value) if is_named(value) else value for name, value in super().to_plain().items()}
+        return {name: dict(value) if fv.is_named(value) else value for name, value in super().to_plain().items()}
 
 
 @dataclass(frozen=True)
 class InputBits(Record):
     """Word lengths of the inputs, each for all joints or one per joint; None: `Spec.bits`."""
 
-    position: Annotated[Bits | None, as_bits] = None
-    velocity: Annotated[Bits | None, as_bits] = None
-    acceleration: Annotated[Bits | None, as_bits] = None
+    position: Annotated[fv.Bits | None, fv.as_bits] = None
+    velocity: Annotated[fv.Bits | None, fv.as_bits] = None
+    acceleration: Annotated[fv.Bits | None, fv.as_bits] = None
 
 
 @dataclass(frozen=True)
@@ -141,8 +128,8 @@ class Payload(Record):
     """
 
     mass: Annotated[float, _as_mass] = 0.0
-    centre_of_mass: Annotated[Vector, as_vector("x, y and z in m")] = (0.0, 0.0, 0.0)
-    inertia: Annotated[tuple[Vector, Vector, Vector] | None, as_inertia] = None
+    centre_of_mass: Annotated[Vector, fv.as_vector("x, y and z in m")] = (0.0, 0.0, 0.0)
+    inertia: Annotated[tuple[Vector, Vector, Vector] | None, fv.as_inertia] = None
 
 
 @dataclass(frozen=True)
@@ -157,8 +144,8 @@ class Gains(Record):
         Velocity gain in 1/s, likewise.
     """
 
-    kp: Annotated[float | tuple[float, ...], as_gain] = 0.0
-    kv: Annotated[float | tuple[float, ...], as_gain] = 0.0
+    kp: Annotated[float | tuple[float, ...], fv.as_gain] = 0.0
+    kv: Annotated[float | tuple[float, ...], fv.as_gain] = 0.0
 
 
 def is_run_time(given: object) -> bool:
@@ -193,10 +180,10 @@ def as_payload(given: object, name: str) -> Any:
     return payload
 
 
-def as_input_bits(given: object, name: str) -> Bits | InputBits | None:
+def as_input_bits(given: object, name: str) -> fv.Bits | InputBits | None:
     """Return word lengths for all inputs, or by quantity; None where nothing is said."""
     if not isinstance(given, InputBits | Mapping):
-        return as_bits(given, name)
+        return fv.as_bits(given, name)
     bits: InputBits = as_record(InputBits)(given, name)
     return None if bits == InputBits() else bits
 
@@ -219,7 +206,7 @@ def as_joints(given: object, name: str) -> tuple[JointSpec, ...]:
 
 
 def joints_with(
-    joints: tuple[JointSpec, ...], quantity: str, ranges: dict[str, JointRange], where: str
+    joints: tuple[JointSpec, ...], quantity: str, ranges: dict[str, fv.JointRange], where: str
 ) -> tuple[JointSpec, ...]:
     """Return what is said of joints with the ranges of some, by name, replaced; `where` names the spec of `joints`."""
     names = [joint.name for joint in joints]

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from bddtorque.base.errors import BddTorqueError, refusals_in, unknown
 from bddtorque.base.measures import Range, check_unit
 from bddtorque.dynamics.quantity import DESIRED, MOTION, derived_words
+from bddtorque.robots.parts import ACCELERATION_PER_VELOCITY
 from bddtorque.spec.field_values import DRIVE, RANGED, Bits, JointRange, check_clear, is_named, range_in_si
 from bddtorque.spec.records import InputBits, JointSpec, Ranges
 from bddtorque.words.formats import Format
@@ -17,7 +18,7 @@ from bddtorque.words.interface import Interface, WordArray, word_vector
 from bddtorque.words.joint_friction import SampledFriction
 
 if TYPE_CHECKING:
-    from bddtorque.robots.parts import ACCELERATION_PER_VELOCITY, Joint
+    from bddtorque.robots.parts import Joint
     from bddtorque.robots.robot import Robot
     from bddtorque.spec.spec import Spec
 

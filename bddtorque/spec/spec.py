@@ -12,6 +12,7 @@ from functools import partial
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Annotated, Any, Unpack
 
+import bddtorque.spec.field_values as fv
 from bddtorque.base.errors import BddTorqueError, refusals_about, unknown
 from bddtorque.base.measures import format_size
 from bddtorque.base.plain import Vector, describe
@@ -23,27 +24,6 @@ from bddtorque.dynamics.run_time import RUN_TIME
 from bddtorque.dynamics.run_time.gravity_input import GravityBox
 from bddtorque.dynamics.run_time.payload_input import PayloadBox
 from bddtorque.dynamics.run_time_input import RunTimeInput
-from bddtorque.spec.field_values import (
-    RANGED,
-    Bits,
-    Lock,
-    XacroArgs,
-    as_accuracy,
-    as_bits,
-    as_chip,
-    as_choice,
-    as_flag,
-    as_flash,
-    as_lock,
-    as_memory,
-    as_ranges,
-    as_snap,
-    as_target,
-    as_text,
-    as_whole,
-    as_xacro_args,
-    is_named,
-)
 from bddtorque.spec.records import (
     Gains,
     InputBits,
@@ -57,7 +37,6 @@ from bddtorque.spec.records import (
     joints_with,
 )
 from bddtorque.spec.resolve import interface_of, joints_said, matched, resolve
-from bddtorque.spec.shell_text import parse_arguments, parse_lock, parse_table, parse_value, parse_values
 from bddtorque.words.joint_friction import SampledFriction
 
 if TYPE_CHECKING:
@@ -140,27 +119,27 @@ class Spec(Record):
         compiled.
     """
 
-    robot: Annotated[str, as_text("the name or the file of a robot")]
+    robot: Annotated[str, fv.as_text("the name or the file of a robot")]
     base: Annotated[
-        str | None, as_text("the name of a link"), _robot("URDF, MJCF: the link that is fixed.", "LINK")
+        str | None, fv.as_text("the name of a link"), _robot("URDF, MJCF: the link that is fixed.", "LINK")
     ] = None
     tip: Annotated[
         str | None,
-        as_text("the name of a link"),
+        fv.as_text("the name of a link"),
         _robot("URDF, MJCF: the last link of a chain; all joints move without it.", "LINK"),
     ] = None
     frame: Annotated[
         str | None,
-        as_text("the name of a link"),
+        fv.as_text("the name of a link"),
         _robot("The link that is the tip: for its pose and Jacobian, and to carry a payload.", "LINK"),
     ] = None
     lock: Annotated[
-        Lock | Mapping[str, float] | None,
-        as_lock,
+        fv.Lock | Mapping[str, float] | None,
+        fv.as_lock,
         _robot(
             "URDF: lock a joint at a position in rad or m (may be repeated), or others: all not on the way to --tip.",
             "JOINT=POSITION",
-            parse_lock,
+            fv.parse_lock,
             repeats=True,
         ),
     ] = None
@@ -170,7 +149,7 @@ class Spec(Record):
         _robot(
             "Gravity in base axes (m/s²), such as 0,0,-9.81; or runtime: three input words.",
             "X,Y,Z|runtime",
-            parse_value,
+            fv.parse_value,
         ),
     ] = None
     payload: Annotated[
@@ -180,77 +159,81 @@ class Spec(Record):
             "A point mass (kg) at the tip, and its place (m) in the tip frame; or as input words, in ranges: "
             "mass=0:5,runtime=true (centre_of_mass=-0.1:0.1,0,0:0.2).",
             "MASS[,X,Y,Z]|TABLE",
-            parse_value,
+            fv.parse_value,
         ),
     ] = None
     snap: Annotated[
-        float | None, as_snap, _robot("URDF: round rotations that are this close to exact ones.", "X", parse_value)
+        float | None,
+        fv.as_snap,
+        _robot("URDF: round rotations that are this close to exact ones.", "X", fv.parse_value),
     ] = None
-    ignore_friction: Annotated[bool, as_flag, _robot("URDF: ignore friction and damping (<dynamics>).")] = False
-    allow_massless: Annotated[bool, as_flag, _robot("URDF: accept moving links without mass.")] = False
-    allow_unphysical: Annotated[bool, as_flag, _robot("URDF: accept inertias that no real body can have.")] = False
+    ignore_friction: Annotated[bool, fv.as_flag, _robot("URDF: ignore friction and damping (<dynamics>).")] = False
+    allow_massless: Annotated[bool, fv.as_flag, _robot("URDF: accept moving links without mass.")] = False
+    allow_unphysical: Annotated[bool, fv.as_flag, _robot("URDF: accept inertias that no real body can have.")] = False
     xacro_args: Annotated[
-        XacroArgs | Mapping[str, str | float | bool] | None,
-        as_xacro_args,
+        fv.XacroArgs | Mapping[str, str | float | bool] | None,
+        fv.as_xacro_args,
         _robot(
             "xacro: the value of an argument (may be repeated).",
             "NAME=VALUE",
-            parse_arguments,
+            fv.parse_arguments,
             repeats=True,
             flags=("--xacro-arg",),
         ),
     ] = None
-    quantity: Annotated[str, as_choice(*QUANTITIES), ShellOption("What to compile of the robot", "NAME")] = "torque"
+    quantity: Annotated[str, fv.as_choice(*QUANTITIES), ShellOption("What to compile of the robot", "NAME")] = "torque"
     gains: Annotated[
         Gains | None,
         as_record(Gains),
         ShellOption(
             "kp= (1/s²) and kv= (1/s), each one or one per joint; for --quantity computed_torque.",
             "NAME=GAIN",
-            parse_table,
+            fv.parse_table,
             repeats=True,
         ),
     ] = None
     bits: Annotated[
-        Bits, as_bits, ShellOption("Output word length: 12, or one per joint such as 12,10.", "BITS", parse_value)
+        fv.Bits,
+        fv.as_bits,
+        ShellOption("Output word length: 12, or one per joint such as 12,10.", "BITS", fv.parse_value),
     ] = 12
     input_bits: Annotated[
-        Bits | InputBits | None,
+        fv.Bits | InputBits | None,
         as_input_bits,
         ShellOption(
             "Input word length: 12, 12,10 (one per joint), or position=14 (repeat for velocity=, acceleration=). "
             "Same as --bits if omitted.",
             "BITS",
-            parse_values,
+            fv.parse_values,
             repeats=True,
         ),
     ] = None
     accuracy: Annotated[
         str | float,
-        as_accuracy,
+        fv.as_accuracy,
         ShellOption(
-            "faithful (below one unit of the last bit), paper, or a number of units above 0.5.", "GOAL", parse_value
+            "faithful (below one unit of the last bit), paper, or a number of units above 0.5.", "GOAL", fv.parse_value
         ),
     ] = "faithful"
     block_bits: Annotated[
         int,
-        as_whole(4, 28, " (a table has 2^block_bits rows)"),
-        ShellOption("Largest number of input bits of one table.", "N", parse_value),
+        fv.as_whole(4, 28, " (a table has 2^block_bits rows)"),
+        ShellOption("Largest number of input bits of one table.", "N", fv.parse_value),
     ] = 20
     products: Annotated[
-        str, as_choice("auto", "blocks", "squares", "partial"), ShellOption("How tables multiply two words", "NAME")
+        str, fv.as_choice("auto", "blocks", "squares", "partial"), ShellOption("How tables multiply two words", "NAME")
     ] = "auto"
-    memory: Annotated[int, as_memory, ShellOption("Memory budget, such as 2GiB or 500MB.", "SIZE")] = 2 * 2**30
-    source: Annotated[str, as_choice("auto", "terms", "recursive"), ShellOption("Form of the dynamics", "NAME")] = (
+    memory: Annotated[int, fv.as_memory, ShellOption("Memory budget, such as 2GiB or 500MB.", "SIZE")] = 2 * 2**30
+    source: Annotated[str, fv.as_choice("auto", "terms", "recursive"), ShellOption("Form of the dynamics", "NAME")] = (
         "auto"
     )
-    target: Annotated[str, as_target, ShellOption("Arithmetic", "NAME")] = "tables"
+    target: Annotated[str, fv.as_target, ShellOption("Arithmetic", "NAME")] = "tables"
     precision: Annotated[
-        str | None, as_choice("auto", "single", "double"), ShellOption("For --target float", "NAME")
+        str | None, fv.as_choice("auto", "single", "double"), ShellOption("For --target float", "NAME")
     ] = None
-    chip: Annotated[str | None, as_chip, ShellOption("Processor to plan for, for --target integer", "NAME")] = None
+    chip: Annotated[str | None, fv.as_chip, ShellOption("Processor to plan for, for --target integer", "NAME")] = None
     flash: Annotated[
-        int | None, as_flash, ShellOption("Flash that exported C may take, tables and code, such as 16kB.", "SIZE")
+        int | None, fv.as_flash, ShellOption("Flash that exported C may take, tables and code, such as 16kB.", "SIZE")
     ] = None
     ranges: Annotated[Ranges, as_record(Ranges)] = field(default_factory=Ranges)
     joints: Annotated[tuple[JointSpec, ...], as_joints] = ()
@@ -284,11 +267,11 @@ class Spec(Record):
             if name not in option_names():
                 raise BddTorqueError(unknown("option", name, option_names()))
         ranges, joints = self.ranges, self.joints
-        for quantity in RANGED:
+        for quantity in fv.RANGED:
             if quantity in given:
                 with refusals_about(quantity):
-                    replaced = as_ranges(quantity)(given.pop(quantity), quantity)
-                    if is_named(replaced):
+                    replaced = fv.as_ranges(quantity)(given.pop(quantity), quantity)
+                    if fv.is_named(replaced):
                         joints = joints_with(joints, quantity, dict(replaced), self.where)
                         continue
                 cleared: dict[str, Any] = {quantity: None}
@@ -381,7 +364,7 @@ class Spec(Record):
 
 def option_names() -> tuple[str, ...]:
     """Return the names of the options of `Spec.with_options`: those of `CompileOptions`, as a test holds."""
-    return (*(name for name in Spec.readers() if name not in ("ranges", "joints")), *RANGED)
+    return (*(name for name in Spec.readers() if name not in ("ranges", "joints")), *fv.RANGED)
 
 
 def shell_options() -> dict[str, tuple[ShellOption, tuple[str, ...]]]:

@@ -16,10 +16,9 @@ import numpy as np
 import numpy.typing as npt
 
 from bddtorque.compiler.robot_draft import plan_in_doubles
-from bddtorque.evaluate.code_writer import indented
+from bddtorque.evaluate.code_writer import indented, plans_folder
 from bddtorque.evaluate.float_code import FloatCode, FloatPool
 from bddtorque.evaluate.float_straight import HEADER, TileWriter
-from bddtorque.evaluate.generated import plans_folder
 from bddtorque.evaluate.statements import Statement
 from bddtorque.model.model import Model
 from bddtorque.plan.bound import compose_bounds

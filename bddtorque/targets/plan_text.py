@@ -6,27 +6,13 @@ import statistics
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
+import bddtorque.plan.wires as w
 from bddtorque.base.shown_text import counted
 from bddtorque.dynamics.graph import Graph, Op
 from bddtorque.plan.blocks import Block, FunctionBlock, GivenBlock, LawBlock, ProductBlock, RealBlock, output_format
 from bddtorque.plan.bound import OutputBound, PlanErrors, planned_facts
 from bddtorque.plan.plan import Plan
 from bddtorque.plan.plan_cost import Candidate, wide_operations
-from bddtorque.plan.wires import (
-    Add,
-    AngleSum,
-    Constant,
-    Fused,
-    Input,
-    Lookup,
-    Multiply,
-    Number,
-    Output,
-    Product,
-    Sine,
-    Sum,
-    Wire,
-)
 from bddtorque.targets.tables.cost import block_candidates, product_candidates
 from bddtorque.words.bounded import TINY
 
@@ -104,7 +90,7 @@ def _summary(plan: Plan, title: str, bounds: Sequence[OutputBound]) -> Iterator[
 
 def inner_widths(plan: Plan) -> list[int]:
     """Return the bits of every word that the plan rounds: tables and sums; products are exact or finer than these."""
-    return [plan.bits_of(k) for k, wire in enumerate(plan.wires) if isinstance(wire, Lookup | Sum)] or [0]
+    return [plan.bits_of(k) for k, wire in enumerate(plan.wires) if isinstance(wire, w.Lookup | w.Sum)] or [0]
 
 
 def block_lines(plan: Plan) -> Iterator[str]:
@@ -187,7 +173,7 @@ def _places(blocks: Sequence[int]) -> str:
 
 def _methods(plan: Plan) -> Iterator[str]:
     """Count the products by method and width, and show for the widest of each method what it was chosen from."""
-    products = [wire for wire in plan.wires if isinstance(wire, Product)]
+    products = [wire for wire in plan.wires if isinstance(wire, w.Product)]
     if not products:
         yield "  none"
     for method in dict.fromkeys(wire.method for wire in products):
@@ -230,26 +216,26 @@ def _wires(plan: Plan) -> Iterator[str]:
     for k, wire in enumerate(plan.wires):
         bits = plan.bits_of(k)
         match wire:
-            case Input(name=name):
+            case w.Input(name=name):
                 yield f"  w{k:<4} input     {bits:>3}  {name}"
-            case AngleSum():
+            case w.AngleSum():
                 terms = " ".join(f"{factor:+d}·w{source}" for source, factor, _ in wire.parts)
                 yield f"  w{k:<4} angle     {bits:>3}  {wire.name}: {terms}" + (
                     f" {wire.constant:+d}" if wire.constant else ""
                 )
-            case Lookup():
+            case w.Lookup():
                 block = plan.blocks[wire.block]
                 unit = f"{float(block.lsb):.4g}" if isinstance(block, RealBlock) else "1"
                 sources = ", ".join(f"w{source}" for source in wire.wires)
                 yield f"  w{k:<4} table     {bits:>3}  {unit:>10}  {wire.name}: b{wire.block}[{sources}]"
-            case Product():
+            case w.Product():
                 shift = f" >> {wire.shift}" if wire.shift else ""
                 yield f"  w{k:<4} product   {bits:>3}  w{wire.left}·w{wire.right}{shift} by {wire.method}"
-            case Sum():
+            case w.Sum():
                 yield f"  w{k:<4} sum       {bits:>3}  {float(wire.lsb):>10.4g}  {wire.name}: {_parts(wire)}"
 
 
-def _parts(each: Sum | Output) -> str:
+def _parts(each: w.Sum | w.Output) -> str:
     shown = _first([f"{factor:+d}·w{wire}" for wire, factor in each.parts], " ")
     constant = f" {each.constant:+d}" if each.constant else ""
     return f"({shown}{constant}) >> {each.shift}"
@@ -257,7 +243,9 @@ def _parts(each: Sum | Output) -> str:
 
 def _left_out(plan: Plan) -> Iterator[str]:
     """List the terms that the error budget dropped, if any, of each sum the largest first."""
-    wires: list[tuple[int, Sum | Output]] = [(k, wire) for k, wire in enumerate(plan.wires) if isinstance(wire, Sum)]
+    wires: list[tuple[int, w.Sum | w.Output]] = [
+        (k, wire) for k, wire in enumerate(plan.wires) if isinstance(wire, w.Sum)
+    ]
     wires += [(-1 - k, output) for k, output in enumerate(plan.outputs)]
     lines = []
     for key, wire in wires:
@@ -282,7 +270,7 @@ def _tree(plan: Plan, wires: Sequence[int], depth: int, told: set[int]) -> Itera
 
     Inputs and tables are leaves, since their names say what they are of, and so is what was told before.
     """
-    branches = [wire for wire in wires if isinstance(plan.wires[wire], Product | Sum) and wire not in told]
+    branches = [wire for wire in wires if isinstance(plan.wires[wire], w.Product | w.Sum) and wire not in told]
     leaves = [wire for wire in wires if wire not in branches]
     if leaves:
         yield "  " * depth + _first([f"w{wire} {plan.wires[wire].name}" for wire in leaves])
@@ -300,34 +288,34 @@ def _operations(plan: Plan) -> Iterator[str]:
     known = plan.evaluate(PlanErrors(plan, {}, planned_facts(plan.blocks)))
     for k, (wire, proved) in enumerate(zip(plan.wires, known, strict=True)):
         line = f"  w{k:<4} {wire.kind:9} {_operation(plan, wire)}"
-        if isinstance(wire, Input | AngleSum | Lookup | Number | Constant):
+        if isinstance(wire, w.Input | w.AngleSum | w.Lookup | w.Number | w.Constant):
             yield line
         else:
             low, high = (0.0 if abs(end) <= TINY else end for end in (proved.range.low, proved.range.high))
             yield f"{line:<44} {low:>11.4g} to {high:<11.4g} ±{proved.error:.2g}"
 
 
-def _operation(plan: Plan, wire: Wire) -> str:
+def _operation(plan: Plan, wire: w.Wire) -> str:
     match wire:
-        case Input():
+        case w.Input():
             return f"{wire.name}, {wire.bits} bits"
-        case AngleSum():
+        case w.AngleSum():
             terms = " ".join(f"{factor << shift:+d}·w{source}" for source, factor, shift in wire.parts)
             return f"{terms}, {wire.bits} bits" + (f" {wire.constant:+d}" if wire.constant else "")
-        case Lookup():
+        case w.Lookup():
             return f"b{wire.block}[{', '.join(f'w{source}' for source in wire.wires)}]"
-        case Number():
+        case w.Number():
             return f"w{wire.word}"
-        case Constant():
+        case w.Constant():
             return f"{plan.floats.nearest(wire.value):.9g}"
-        case Sine():
+        case w.Sine():
             rest = f" {float(wire.rest):+.9g}" if wire.rest else ""
             return f"{'cos' if wire.cosine else 'sin'}(w{wire.word}{rest})"
-        case Add():
+        case w.Add():
             return f"w{wire.left} {_sign(wire.sign)} w{wire.right}"
-        case Multiply():
+        case w.Multiply():
             return f"w{wire.left}·w{wire.right}"
-        case Fused():
+        case w.Fused():
             minus = "-" if wire.product_sign < 0 else ""
             return f"{minus}w{wire.left}·w{wire.right} {_sign(wire.addend_sign)} w{wire.addend}"
         case _:

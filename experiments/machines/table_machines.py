@@ -10,8 +10,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from bddtorque.evaluate.building import operations_of
-from bddtorque.evaluate.operations import Operation, StepCosts
+from bddtorque.evaluate.operations import Operation, StepCosts, operations_of
 from bddtorque.evaluate.scheduling import TimedTask
 from bddtorque.evaluate.spreading import tasks_of
 from machines.cost_model import CostModel, Machine, by_operations

@@ -38,44 +38,15 @@ class Carrying(ThreadPoolExecutor):
         return result
 
 
-class Fated(Executor):
-    """Does to one task after the other what a list says: "done", "refused" or "cancelled"; the rest are done."""
-
-    def __init__(self, fates: list[str]) -> None:
-        self.fates = list(fates)
-
-    def submit(self, function: Callable[..., Any], /, *arguments: Any, **options: Any) -> Future[Any]:
-        fate = self.fates.pop(0) if self.fates else "done"
-        future: Future[Any] = Future()
-        if fate == "refused":
-            raise RuntimeError("not now")
-        if fate == "cancelled":
-            future.cancel()
-            future.set_running_or_notify_cancel()
-        else:
-            future.set_result(function(*arguments))
-        return future
-
-
-class Hostile(Executor):
-    """Refuses every fifth task and cancels every fifth, and finishes the others late, the last first."""
+class Late(Executor):
+    """Finishes tasks late, the last first."""
 
     def __init__(self) -> None:
-        self.submitted = self.refused = self.cancelled = 0
         self._held: list[tuple[Future[Any], Callable[..., Any], tuple[Any, ...]]] = []
         self._lock = threading.Lock()
 
     def submit(self, function: Callable[..., Any], /, *arguments: Any, **options: Any) -> Future[Any]:
-        self.submitted += 1
-        if self.submitted % 5 == 1:
-            self.refused += 1
-            raise RuntimeError("not now")
         future: Future[Any] = Future()
-        if self.submitted % 5 == 3:
-            self.cancelled += 1
-            future.cancel()
-            future.set_running_or_notify_cancel()
-            return future
         with self._lock:
             self._held.append((future, function, arguments))
         threading.Timer(0.02, self._finish_one).start()

@@ -14,14 +14,11 @@ from dask_machines import machines
 from executors import run
 
 from bddtorque.base import cluster as module
-from bddtorque.base.cluster import ClusterExecutor, connected, different, run_sent
+from bddtorque.base.cluster import ClusterExecutor, connected, run_sent
 from bddtorque.base.errors import BddTorqueError
 from bddtorque.base.tasks import Task
 from bddtorque.base.workers import ClusterLostError
 from bddtorque.cli import main
-
-HERE = {"python": "3.11.7.final.0", "bddtorque": "0.1.0", "numpy": "2.5.4", "numba": "0.68.1", "dask": "1"}
-
 
 NO_ADDRESSES = ["", "  ", None, 8786, "foo", "foo:8786", "tcp://foo", "tcp://:8786", "tcp://foo:0", "tcp://foo:99999"]
 NO_ADDRESSES += [
@@ -53,21 +50,14 @@ def dask() -> None:
     pytest.importorskip("distributed", reason="no Dask here: pip install 'bddtorque[cluster]'")
 
 
-def test_nobody_there(dask: None) -> None:
-    address = f"tcp://127.0.0.1:{free_port()}"
-    said = refusal(address, 0.5)
-    assert said.startswith(f"cluster {address}: no Dask scheduler answered within 0.5 s (")
-
-
-@pytest.mark.parametrize("scheme", ["tcp", "tls"])
-def test_nothing_follows_the_line(dask: None, scheme: str) -> None:
+def test_nothing_follows_the_line(dask: None) -> None:
     """A client that never was connected is told of by Python as it is thrown away, unless it leaves quietly."""
     code = (
         "import sys\nfrom bddtorque.base.errors import BddTorqueError\nfrom bddtorque.base.cluster import connected\n"
         "try:\n    with connected(sys.argv[1], 0.5):\n        pass\n"
         "except BddTorqueError as problem:\n    print(problem)\n"
     )
-    address = f"{scheme}://127.0.0.1:{free_port()}"
+    address = f"tls://127.0.0.1:{free_port()}"
     ran = subprocess.run([sys.executable, "-c", code, address], capture_output=True, text=True, check=True)
     assert ran.stderr == ""
     assert ran.stdout.startswith(f"cluster {address}: no Dask scheduler answered within 0.5 s (")
@@ -118,18 +108,9 @@ def test_a_cluster_without_workers_and_one_with_other_versions(tmp_path: Path) -
         made.add_worker(PYTHONPATH=str(tmp_path / "other"))
         said = refusal(made.address)
     assert said.startswith(
-        f"cluster {made.address}: scheduler and workers must have the same versions as this machine, "
+        f"cluster {made.address}: bddtorque, Python, NumPy and Numba must be the same on all machines, and differ from "
+        "those here on worker tcp://127.0.0.1:"
     )
-    assert "worker tcp://127.0.0.1:" in said
-    assert " has bddtorque 9.9 (here " in said
-    assert "the scheduler has" not in said
-
-
-def test_what_differs_is_said() -> None:
-    assert different(HERE, {"the scheduler": HERE, "worker a": {**HERE, "dask": "2", "python": "3.11.9.final.0"}}) == []
-    found = different(HERE, {"worker a": {**HERE, "python": "3.12.1.final.0", "numpy": None}, "worker b": {}})
-    assert found[0] == "worker a has python 3.12 (here 3.11), numpy missing (here 2.5.4)"
-    assert found[1].startswith("worker b has python missing (here 3.11), bddtorque missing (here 0.1.0)")
 
 
 def test_a_worker_with_other_sources_does_nothing() -> None:

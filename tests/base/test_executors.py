@@ -16,12 +16,9 @@ from typing import Any
 import numpy as np
 import pytest
 from compiled import arm
-from executors import Carrying, Fated, Hostile, run
-from hypothesis import given
-from hypothesis import strategies as st
+from executors import Carrying, Late, run
 
 import bddtorque as bt
-from bddtorque.base import workers
 from bddtorque.base.errors import BddTorqueError
 from bddtorque.base.tasks import Task
 from bddtorque.compiler.function_request import traced
@@ -53,7 +50,7 @@ EXECUTORS: dict[str, Callable[[], Any]] = {
     "threads": lambda: ThreadPoolExecutor(3),
     "processes": spawned,
     "carrying": Carrying,
-    "hostile": Hostile,
+    "late": Late,
 }
 
 
@@ -104,28 +101,6 @@ def test_plain_values_travel_and_nothing_else() -> None:
     assert all(isinstance(result["values"], np.ndarray) for result in executor.results)
 
 
-def test_the_hostile_one_was_hostile() -> None:
-    hostile = Hostile()
-    assert run([Task(square, (i,)) for i in range(40)], executor=hostile) == [i * i for i in range(40)]
-    assert hostile.refused > 5
-    assert hostile.cancelled > 5
-
-
-FATES = st.lists(st.sampled_from(["done", "done", "refused", "cancelled"]), max_size=20)
-
-
-@given(fates=FATES, tasks=st.integers(0, 12), most=st.integers(1, 5))
-def test_whatever_becomes_of_them_all_are_done_or_one_is_named(fates: list[str], tasks: int, most: int) -> None:
-    asked = [Task(square, (i,), name=f"block {i}") for i in range(tasks)]
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(workers, "PAUSE", 0.0)
-        try:
-            assert run(asked, executor=Fated(fates), workers=most) == [i * i for i in range(tasks)]
-        except BddTorqueError as problem:
-            assert re.match(r"task 'block \d+': the executor \w+ it 5 times", str(problem))
-            assert sum(fate != "done" for fate in fates) >= 5
-
-
 class Failing(Executor):
     """Does the same to every task."""
 
@@ -160,29 +135,22 @@ def killing() -> Any:
 
 
 @pytest.mark.parametrize(
-    ("answer", "asked", "message"),
+    ("answer", "message"),
     [
-        (
-            refusing,
-            5,
-            "task 'block 7': the executor refused it 5 times: RuntimeError: cannot schedule "
-            r"new futures\nafter shutdown",
-        ),
-        (cancelling, 5, "task 'block 7': the executor cancelled it 5 times"),
-        (killing, 1, "task 'block 7': it killed its workers several times"),
+        (refusing, r"the executor refused it: RuntimeError: cannot schedule new futures\nafter shutdown"),
+        (cancelling, "the executor cancelled it"),
+        (killing, "it killed its workers several times"),
         (
             lambda: 49,
-            1,
-            "task 'block 7': an executor must return a new concurrent.futures.Future for each task, Failing "
-            "returned int",
+            "an executor must return a new concurrent.futures.Future for each task, Failing returned int",
         ),
     ],
 )
-def test_an_executor_that_never_does_it_is_given_up(answer: Callable[[], Any], asked: int, message: str) -> None:
+def test_an_executor_that_does_not_do_it_is_given_up(answer: Callable[[], Any], message: str) -> None:
     executor = Failing(answer)
-    with pytest.raises(BddTorqueError, match="^" + re.escape(message)):
+    with pytest.raises(BddTorqueError, match="^" + re.escape(f"task 'block 7': {message}")):
         run([Task(square, (7,), name="block 7")], executor=executor)
-    assert executor.asked == asked
+    assert executor.asked == 1
 
 
 def test_one_future_for_two_tasks_is_refused() -> None:
@@ -283,6 +251,6 @@ def test_what_a_shutdown_cancels_without_a_word_is_noticed() -> None:
 
     closing = threading.Thread(target=close)
     closing.start()
-    with pytest.raises(BddTorqueError, match="the executor refused it 5 times"):
+    with pytest.raises(BddTorqueError, match=r"the executor (refused|cancelled) it"):
         run([Task(held, (x,)) for x in range(5)], executor=executor)
     closing.join()

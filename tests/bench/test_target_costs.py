@@ -10,8 +10,9 @@ from bddtorque.bench.target_costs import Recursion, TargetCost, counted_cost, es
 from bddtorque.cli import main
 from bddtorque.compiler import robot_draft
 from bddtorque.compiler.origin import from_recursion
-from bddtorque.compiler.pinning import load_plan
+from bddtorque.compiler.pinning import load_pinned
 from bddtorque.model.model import Model
+from bddtorque.plan.plan import plan_from_plain
 from bddtorque.robots.library import load_robot
 from bddtorque.targets import float as float_target
 from bddtorque.targets import integer as integer_target
@@ -39,7 +40,7 @@ def close(estimate: int, counted: int) -> bool:
 )
 def test_estimates_of_tables(name):
     """Against the plans of the built-in arms."""
-    plan = load_plan(CASCADE / f"{name}.json")
+    plan = plan_from_plain(load_pinned(CASCADE / f"{name}.json"))
     counted, estimate = counted_cost(Planned(plan)), estimate_of("tables", name, 12)
     assert close(estimate.look_ups, counted.look_ups)
     assert close(estimate.sums, counted.sums)
@@ -82,7 +83,7 @@ def test_figures_of_small_plans():
     floats = counted_cost(compiled("planar2r", bits=12, target="float"))
     assert (floats.look_ups, floats.sums, floats.products) == (4, 3, 13 + 8)
     assert floats.most_bytes == pytest.approx(5 * 4096, abs=4)
-    tables = counted_cost(Planned(load_plan(CASCADE / "planar2r.json")))
+    tables = counted_cost(Planned(plan_from_plain(load_pinned(CASCADE / "planar2r.json"))))
     assert (tables.look_ups, tables.sums, tables.products) == (6 + 6 * 2, 31, 0)
     rubbing = counted_cost(rubbing_arm())
     assert rubbing.look_ups == 4 + 2

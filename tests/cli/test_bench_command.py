@@ -12,7 +12,7 @@ from bddtorque.bench.fpga_bench import FpgaFigures
 from bddtorque.bench.latency import Latency
 from bddtorque.bench.timing import BenchReport, Timing
 from bddtorque.cli.bench_command import _latency_table, _timing_table, chip_table, fpga_table
-from bddtorque.cli.console import output
+from bddtorque.cli.console import show
 
 QUICK = ["--states", "64", "--rounds", "2"]
 
@@ -77,7 +77,7 @@ def test_a_narrow_terminal_shows_every_figure(monkeypatch, capsys):
     names = ("words, one state at a time", "pinocchio.rnea, from Python")
     timings = [Timing(name, 12345.6, 1234.5, 1111.11, 2222.22, 2345.6, True, True, sizes) for name in names]
     report = BenchReport("planar2r", "tables", "terms", (6, 6), 0.97, tuple(timings), (), None)
-    output().print(_timing_table(report))
+    show(_timing_table(report))
     shown = capsys.readouterr().out
     assert "…" not in shown
     for part in ("12,346", "1,234", "1,111–2,222", "2,346", "123.5 MB", "98.8 kB", "* pinocchio.rnea"):
@@ -89,7 +89,7 @@ def test_a_latency_that_is_not_resolved_says_so(monkeypatch, capsys):
     latency = Latency(None, 12.3, 1234.5, None, 1011.0, 1610.0, 7.21, 81_920, 100)
     alone = Timing("words, one state at a time", 12.3, 1.0, 1.0, 1.0, 1.0, True, False, Sizes(10_000, 96))
     report = BenchReport("planar2r", "float", "terms", (5, 5), 0.97, (alone,), (), latency)
-    output().print(_latency_table(report))
+    show(_latency_table(report))
     lines = capsys.readouterr().out.splitlines()
     rows = dict(cells for line in lines if len(cells := re.split(r"  +", line.strip())) == 2)
     assert rows["median"] == rows["slowest state, at its best"] == "below its resolution (7.2 ns)"
@@ -108,8 +108,8 @@ def test_chips_and_fpgas_fit_80_columns(model, monkeypatch, capsys):
         FpgaFigures("ecp5-25", "", way, **figures, states_per_second=123_400_000)
         for way in ("bddtorque", "straightforward")
     ]
-    output().print(chip_table(model, chips))
-    output().print(fpga_table(model, fpgas))
+    show(chip_table(model, chips))
+    show(fpga_table(model, fpgas))
     lines = capsys.readouterr().out.splitlines()
     rows = [line.split() for line in lines if line.startswith((" atmega", " ecp5"))]
     assert rows[0] == ["atmega2560", "bddtorque", "-Os", "29,146", "30,123", "20,999", "0", "212", "0.900", "0.979"]

@@ -13,7 +13,7 @@ import pytest
 import bddtorque
 from bddtorque.base.errors import BddTorqueError
 from bddtorque.base.workers import step
-from bddtorque.cli import help_text
+from bddtorque.cli import console
 from bddtorque.cli.app import COMMANDS, main
 from bddtorque.cli.progress import NUMBA, ShownProgress
 
@@ -65,11 +65,11 @@ def test_help_all_of_a_command_without_groups_is_its_help(run):
 
 
 def test_help_is_coloured_on_a_terminal_only(monkeypatch):
-    monkeypatch.setattr(help_text.sys, "stdout", SimpleNamespace(isatty=lambda: True))
+    monkeypatch.setattr(console.sys, "stdout", SimpleNamespace(isatty=lambda: True))
     monkeypatch.delenv("NO_COLOR", raising=False)
-    assert help_text._styled("Options", 1) == "\x1b[1mOptions\x1b[0m"
+    assert console.styled("Options", 1) == "\x1b[1mOptions\x1b[0m"
     monkeypatch.setenv("NO_COLOR", "1")
-    assert help_text._styled("Options", 1) == "Options"
+    assert console.styled("Options", 1) == "Options"
 
 
 def test_completion_can_be_installed(run):

@@ -23,12 +23,12 @@ def test_compile_and_info_show_it(tmp_path, capsys):
     options = ["--target", "float", "--bits", "8", "--no-cache", "--workers", "1"]
     assert main(["compile", "planar2r", "--quantity", "computed_torque", *gains, *options, "-o", str(out)]) == 0
     shown = capsys.readouterr().out
-    assert "computed_torque" in shown and "q_desired:elbow" in shown
+    assert "computed_torque" in shown and "qd_desired 8" in shown
     assert main(["info", str(out), "--json"]) == 0
     told = json.loads(capsys.readouterr().out)
     assert told["quantity"] == "computed_torque" and told["spec"]["gains"] == {"kp": 100.0, "kv": [20.0, 15.0]}
     assert main(["info", str(out)]) == 0
-    assert "qd_desired" in capsys.readouterr().out
+    assert "qd_desired:elbow" in capsys.readouterr().out
 
 
 def test_eval_takes_states_and_files(file, tmp_path, capsys):

@@ -1,10 +1,8 @@
 """Any function of words: found never exceeds proved, on every word; the same words from every evaluator."""
 
-import json
 import math
-import subprocess
 import sys
-from dataclasses import fields, replace
+from dataclasses import fields
 from functools import cache
 from pathlib import Path
 
@@ -13,7 +11,7 @@ import numba
 import numpy as np
 import pytest
 from compiled import arm, with_source
-from examples_tried import EVERY, examples
+from examples_tried import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -120,28 +118,6 @@ def test_what_the_certificate_is_relative_to():
     assert len(compiled("cascade").plan.blocks) > 1 and len(compiled("traced").plan.blocks) == 1
 
 
-@pytest.mark.parametrize(
-    "case",
-    [pytest.param(case, marks=[pytest.mark.everything] * (case in ("cascade", "law"))) for case in CASES],
-)
-def test_every_evaluator_gives_the_same_words(case):
-    model = compiled(case)
-    rng = np.random.default_rng(0)
-    words = [
-        np.concatenate(([each.lowest, each.highest, 0, -1, each.highest + 5, -9999], rng.integers(-300, 300, 60)))
-        for each in model.formats.words.values()
-    ]
-    wanted = model.words(*words)
-    forms = [("bits", None), ("bits", "bits"), ("words", "dense"), ("parallel", None)]
-    if case in ("traced", "cascade"):  # code of its own takes seconds to compile
-        forms.append(("words", "straight"))
-    for kind, form in forms:
-        assert np.array_equal(model.evaluator(kind, form).words(*words), wanted), (kind, form)
-    if case in ("traced", "cascade", "law") or EVERY:
-        kernel = model.kernel()
-        assert [kernel(*(int(each) for each in row)) for row in zip(*words, strict=True)] == wanted.tolist()
-
-
 def test_a_kernel_inside_a_loop():
     kernel = compiled("traced").kernel()
 
@@ -185,43 +161,6 @@ def test_a_robot_is_not_a_function(tmp_path):
         with pytest.raises(BddTorqueError, match=r"^'planar2r' is a compiled robot, not a function: use torque\("):
             ask()
     assert not hasattr(function, "spec") and not hasattr(robot, "rules")  # what it has not, it says it has not
-
-
-def test_a_certificate_that_was_made_better_is_found_out(tmp_path):
-
-    from bddtorque.compiler.verify import verify
-    from bddtorque.proof.certificate import Certificate, Parts
-
-    for case in ("traced", "law", "cascade"):
-        model = compiled(case)
-        parts = Parts(0.0, 0.0, 0.1, 0.0, 0.0, 0.0, 0.0)
-        better = replace(model, certificate=Certificate((replace(model.certificate.outputs[0], parts=parts),)))
-        checks = verify(to_bytes(better), workers=1)
-        assert [check.name for check in checks if not check.passed] == ["certificate"], case
-
-
-def test_loading_needs_numpy_and_numba_only(tmp_path):
-    compiled("law").save(tmp_path / "f.bdt")
-    program = """
-import sys
-class Forbidding:
-    def find_spec(self, name, path=None, target=None):
-        if name.partition(".")[0] in ("dd", "typer", "click", "rich", "mpmath", "matplotlib", "scipy"):
-            raise ImportError(name)
-sys.meta_path.insert(0, Forbidding())
-import json, bddtorque as bt
-model = bt.load(sys.argv[1])
-print(json.dumps([model.words(3), model.evaluator("bits").words(3), model.value(0.1)]))
-"""
-    ran = subprocess.run(
-        [sys.executable, "-W", "error", "-c", program, str(tmp_path / "f.bdt")],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert ran.returncode == 0, ran.stderr
-    model = compiled("law")
-    assert json.loads(ran.stdout) == [model.words(3)] * 2 + [model.value(0.1)]
 
 
 def test_floats_in_and_out_are_counted_and_refused():

@@ -10,12 +10,11 @@ from xml.etree import ElementTree
 
 import pytest
 
-from bddtorque.compiler.pinning import check_pinned, load_plan
-from bddtorque.compiler.robot_draft import draft_of_robot
+from bddtorque.compiler.pinning import load_pinned
 from bddtorque.plan.blocks import FunctionBlock, ProductBlock
+from bddtorque.plan.plan import plan_from_plain
 from bddtorque.plan.wires import Lookup, Product
 from bddtorque.spec import spec_names
-from bddtorque.spec.spec_files import spec_and_robot
 
 ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / "cascade"
@@ -54,11 +53,6 @@ def test_copies_that_a_page_shows_are_copies(shown, folder):
     assert f"(images/{shown.name})" in (ROOT / "docs" / "papers.md").read_text(encoding="utf-8")
 
 
-def test_a_committed_plan_is_accepted_by_the_compiler():
-    spec, robot, _ = spec_and_robot("scara", {})
-    check_pinned(load_plan(FOLDER / "scara.json"), draft_of_robot(spec, robot).plan, "scara.json")
-
-
 def test_what_could_not_be_had_is_said():
     text = (FOLDER / "panda.txt").read_text(encoding="utf-8")
     assert "source recursive" in text and "114,934" in text.split("Why not terms")[1]
@@ -70,7 +64,7 @@ def test_what_could_not_be_had_is_said():
 
 def test_the_papers_plan_shows_its_cascade_of_two_word_blocks():
     """The Boolean/BDD paper, Fig. 4b: a term of three words is two tables of two words."""
-    plan = load_plan(FOLDER / "planar2r_paper.json")
+    plan = plan_from_plain(load_pinned(FOLDER / "planar2r_paper.json"))
     (product,) = (wire for wire in plan.wires if isinstance(wire, Product))
     first, last = plan.wires[product.left], plan.wires[product.right]
     assert isinstance(first, Lookup)

@@ -1,31 +1,17 @@
 """Every quantity, for every target: within its certificate of pinocchio, verified, the same words everywhere."""
 
-import contextlib
-import copy
-import subprocess
-
 import numpy as np
 import pinocchio as pin
 import pytest
-from bdt_files import signed, taken_apart
-from examples_tried import EVERY
-from oracle import crba, payload_inertia, pinocchio_model, rnea
-from sample_robots import example_urdf
+from oracle import payload_inertia, pinocchio_model
 
 import bddtorque as bt
-from bddtorque.compiler.verify import verify
-from bddtorque.export.c_exporter import export_c
-from bddtorque.model.model import from_bytes, to_bytes
 from bddtorque.plan.reference import run_plan
 from bddtorque.spec import from_toml
-from bddtorque.words.integer_range import wrap
 
 GAINS = {"kp": 40.0, "kv": [9.0, 11.0]}
 BITS = 6
-QUANTITIES = ("gravity", "bias", "mass_matrix", "kinematics", "jacobian", "computed_torque")
 BOX = {"mass": [0, 5], "com": [[-0.1, 0.1], 0, [0, 0.2]], "runtime": True}
-
-LARGE = pytest.mark.everything
 
 
 @pytest.fixture(scope="module")
@@ -46,71 +32,9 @@ def compiled():
     return make
 
 
-def random_words(model, count, beyond=0):
-    """Return random words (count, k) of every input array, by name."""
-    rng = np.random.default_rng(count)
-    return {
-        each.name: np.stack([rng.integers(w.lowest - beyond, w.highest + 1 + beyond, count) for w in each], axis=1)
-        for each in model.formats.inputs
-    }
-
-
-def flat(model, results):
-    """Return what `value` or `words` gave as columns (N, outputs), a symmetric matrix as its upper triangle."""
-    results = results if isinstance(results, tuple) else (results,)
-    columns = []
-    for array, found in zip(model.formats.outputs, results, strict=True):
-        symmetric = len(array) < np.prod(array.shape)
-        columns.append(found[(..., *np.triu_indices(len(found[0])))] if symmetric else found.reshape(len(found), -1))
-    return np.concatenate(columns, axis=1)
-
-
 def plain_words(model, named):
     """Return the output words (N, outputs) of words by name, by the plain interpreter."""
     return np.stack(run_plan(model.plan, model.tables, named), axis=1)
-
-
-def by_pinocchio(model, words):
-    """Return the true values (N, outputs) of words, by pinocchio alone."""
-    robot = model.robot
-    values = {
-        each.name: np.stack([word.dequantise(words[each.name][:, k]) for k, word in enumerate(each)], axis=1)
-        for each in model.formats.inputs
-    }
-    q = values["q"]
-    still = np.zeros_like(q)
-    arm = pinocchio_model(robot)
-    if model.quantity in ("gravity", "bias", "torque"):
-        rows = []
-        for state in range(len(q)):
-            carried = arm
-            if "payload" in values:
-                numbers = dict(zip(model.formats["payload"].labels, values["payload"][state], strict=True))
-                carried = with_payload(robot, numbers)
-            motion = [values.get(name, still)[state] for name in ("qd", "qdd")]
-            rows.append(rnea(carried, q[state], *motion))
-        return np.array(rows)
-    if model.quantity == "computed_torque":
-        error = values["q_desired"] - q
-        for j, (joint, word) in enumerate(zip(robot.joints, model.formats.q, strict=True)):
-            if joint.kind.turns:
-                error[:, j] = wrap(words["q_desired"][:, j] - words["q"][:, j], word.bits) * word.lsb * word.sign
-        wanted = values["qdd_desired"] + np.array(GAINS["kv"]) * (values["qd_desired"] - values["qd"])
-        return rnea(arm, q, values["qd"], wanted + GAINS["kp"] * error)
-    if model.quantity == "mass_matrix":
-        return crba(arm, q)[:, *np.triu_indices(q.shape[1])]
-    frame = pin.Frame("tip", arm.njoints - 1, 0, pin.SE3(np.array(robot.tip.rotation), np.array(robot.tip.translation)),
-                      pin.FrameType.OP_FRAME)  # fmt: skip
-    tip = arm.addFrame(frame)
-    data = arm.createData()
-    rows = []
-    for state in q:
-        jacobian = pin.computeFrameJacobian(arm, data, state, tip, pin.ReferenceFrame.LOCAL_WORLD_ALIGNED)
-        pin.framesForwardKinematics(arm, data, state)
-        pose = data.oMf[tip]
-        pose = np.concatenate([pose.translation, pose.rotation.reshape(-1)])
-        rows.append(jacobian.reshape(-1) if model.quantity == "jacobian" else pose)
-    return np.array(rows)
 
 
 def with_payload(robot, numbers):
@@ -119,55 +43,6 @@ def with_payload(robot, numbers):
     tip = pin.SE3(np.array(robot.tip.rotation), np.array(robot.tip.translation))
     arm.appendBodyToJoint(arm.njoints - 1, payload_inertia(numbers), tip)
     return arm
-
-
-def check_against_pinocchio(model, count):
-    """Compare words with pinocchio's values: none may be farther off than is proved."""
-    words = random_words(model, count)
-    if "payload" in words:  # pinocchio wants a mass
-        words["payload"][:, 0] = np.maximum(words["payload"][:, 0], model.formats["payload"]["mass"].lowest + 8)
-    named = {f"{name}{k}": column for name, rows in words.items() for k, column in enumerate(rows.T, 1)}
-    found, true = plain_words(model, named), by_pinocchio(model, words)
-    for k, (word, proved) in enumerate(zip(model.formats.results.values(), model.certificate.outputs, strict=True)):
-        units = np.clip(word.units(true[:, k]), word.lowest, word.highest)
-        assert np.abs(found[:, k] - units).max() <= proved.bound + 1e-6, proved.name
-    np.testing.assert_allclose(model.true_values(named), true, rtol=1e-9, atol=1e-9)
-
-
-@pytest.mark.parametrize("target", ["float", "integer", "tables"])
-@pytest.mark.parametrize("quantity", QUANTITIES)
-def test_words_are_within_the_certificate_of_pinocchio(compiled, quantity, target):
-    model = compiled(quantity, target)
-    assert model.certificate.faithful
-    assert model.quantity == quantity
-    check_against_pinocchio(model, 300)
-
-
-@pytest.mark.parametrize(
-    "quantity", [pytest.param(each, marks=[LARGE] * (each in ("bias", "mass_matrix"))) for each in QUANTITIES]
-)
-def test_of_an_arm_with_a_sliding_joint(compiled, quantity):
-    gains = {"gains": {"kp": 40.0, "kv": 9.0}} if quantity == "computed_torque" else {}
-    model = bt.compile("stanford", quantity=quantity, target="float", bits=12, cache=None, torque="auto", **gains)
-    if quantity != "computed_torque":
-        check_against_pinocchio(model, 100)
-    assert model.certificate.faithful
-    assert all(check.passed for check in verify(model, workers=1))
-
-
-@pytest.mark.parametrize("quantity", ["torque", "gravity", "mass_matrix"])
-@pytest.mark.parametrize("target", ["float", "integer"])
-def test_a_payload_at_run_time(compiled, quantity, target):
-    model = compiled(quantity, target, payload=BOX)
-    labels = model.formats["payload"].labels
-    assert labels[:3] == ("mass", "mx", "mz")  # y is always 0
-    assert ("Ixx" in labels) == (quantity != "gravity")
-    assert model.certificate.faithful
-    if quantity != "mass_matrix":
-        check_against_pinocchio(model, 100)
-    ends = model.formats["payload"]["mass"].dequantise([-(1 << BITS - 1), (1 << BITS - 1) - 1])
-    np.testing.assert_allclose(ends, [0, 5], rtol=1e-12)
-    assert all(check.passed for check in verify(model, workers=1))
 
 
 def test_a_payload_is_the_one_of_a_robot_that_carries_it(compiled):
@@ -193,50 +68,6 @@ def test_a_model_without_a_payload_at_run_time_says_how_to_get_one(compiled):
             bt.BddTorqueError, match="'planar2r' has no payload at run time: compile it with payload = "
         ):
             model.payload(1.0)
-
-
-@pytest.mark.parametrize(
-    ("quantity", "target"),
-    [
-        ("computed_torque", "tables"),
-        pytest.param("kinematics", "integer", marks=LARGE),
-        pytest.param("mass_matrix", "float", marks=LARGE),
-    ],
-)
-def test_all_evaluators_kernels_and_c_give_the_words_of_the_plain_interpreter(compiled, quantity, target, tmp_path):
-    model = compiled(quantity, target)
-    words = random_words(model, 60, beyond=3)
-    named = {f"{name}{k}": column for name, rows in words.items() for k, column in enumerate(rows.T, 1)}
-    expected = plain_words(model, named)
-    straight = model.evaluator("words", form="straight")
-    evaluators = [model, straight, model.evaluator("parallel", processors=2)]
-    evaluators += [model.evaluator("bits")] if target == "tables" else []
-    for evaluator in evaluators:
-        np.testing.assert_array_equal(flat(model, evaluator.words(*words.values())), expected)
-    single = model.words(**{name: rows[0] for name, rows in words.items()})
-    shapes = [each.shape for each in (single if isinstance(single, tuple) else [single])]
-    assert shapes == [array.shape for array in model.formats.outputs]
-    kernel, out = model.kernel(), np.zeros(expected.shape[1], dtype=np.int64)
-    kernel(*(rows[7] for rows in words.values()), out)
-    np.testing.assert_array_equal(out, expected[7])
-    export_c(model, tmp_path / "c")
-    tried = subprocess.run(["make", "-s", "check"], cwd=tmp_path / "c", capture_output=True, text=True, check=False)
-    assert tried.returncode == 0, tried.stdout + tried.stderr
-    header = (tmp_path / "c" / "planar2r.h").read_text(encoding="utf-8")
-    assert f"planar2r_{quantity}_words" in header
-
-
-@pytest.mark.parametrize("quantity", QUANTITIES)
-def test_files_are_read_back_and_verified(compiled, quantity):
-    model = compiled(quantity, "integer")
-    data = to_bytes(model)
-    again = from_bytes(data)
-    assert (again.formats, again.provenance) == (model.formats, model.provenance)
-    assert (again.plan, again.certificate) == (model.plan, model.certificate)
-    assert all(check.passed for check in verify(data, workers=1))
-    if quantity == "gravity":
-        altered = to_bytes(from_bytes(data), package="9.9")
-        assert from_bytes(altered).digest == model.digest
 
 
 def test_torque_of_another_quantity_is_refused_in_one_line(compiled):
@@ -330,17 +161,6 @@ def test_a_range_that_is_too_small_has_a_witness():
     assert abs(model.value(model.formats.q.dequantise(first.witness[0]))[0]) > 19.9
 
 
-def test_of_a_tree(compiled):
-    robot = bt.load_robot(str(example_urdf("solo_description/robots/solo12.urdf")))
-    model = bt.compile(robot, quantity="gravity", target="float", bits=12, cache=None)
-    words = random_words(model, 200)
-    named = {f"q{k}": column for k, column in enumerate(words["q"].T, 1)}
-    found, values = plain_words(model, named), model.formats.q.dequantise(words["q"])
-    true = bt.gravity_torque(robot, values)
-    for k, (word, proved) in enumerate(zip(model.formats["tau"], model.certificate.outputs, strict=True)):
-        assert np.abs(found[:, k] - word.units(true[:, k])).max() <= proved.bound + 1e-6
-
-
 def test_quantity_is_in_the_spec_and_left_out_for_torque():
     spec = bt.load_spec("planar2r").with_options(quantity="computed_torque", gains={"kp": 1, "kv": [2, 3]}, payload=BOX)
     again = from_toml(str(spec))
@@ -359,21 +179,6 @@ def test_friction_is_in_the_bias_and_not_in_gravity():
     assert abs(plain_words(bias, named)[0, 0] * unit - plain[0, 0] - 5.0) < 2 * unit
     gravity = bt.compile(robot, quantity="gravity", **ranges)
     assert not any(block.to_plain()["kind"] == "law" for block in gravity.plan.blocks)
-
-
-@pytest.mark.parametrize("target", ["spec", "words", "certificate"])
-def test_files_with_anything_in_them_are_read_or_refused_in_one_line(compiled, target):
-    model = compiled("gravity", "integer", payload=BOX)
-    header, arrays = taken_apart(to_bytes(model))
-    for path in list(paths_of(header[target]))[:: 1 if EVERY else 3]:
-        for value in (None, -1, "x", [], {}, 1e308):
-            altered = copy.deepcopy(header)
-            place = altered[target]
-            for key in path[:-1]:
-                place = place[key]
-            place[path[-1]] = value
-            with contextlib.suppress(bt.BddTorqueError):
-                from_bytes(signed(altered, arrays))
 
 
 def paths_of(plain, path=()):

@@ -95,13 +95,6 @@ def test_chains_are_planned_and_certified(case):
     assert_certified(case)
 
 
-@pytest.mark.slow
-@relaxed(2)
-@given(cases(most=7, least_bits=8, most_bits=12, fewest=6))
-def test_long_chains_are_planned_and_certified(case):
-    assert_certified(case)
-
-
 @pytest.mark.everything
 @relaxed(200)
 @given(cases(most=7, least_bits=4, most_bits=16))
@@ -125,10 +118,3 @@ def assert_compiles(case: Case, states: int) -> None:
 @given(cases(most=3, least_bits=3, most_bits=5))
 def test_short_chains_are_compiled_and_keep_their_bound(case):
     assert_compiles(case, 20_000)
-
-
-@pytest.mark.everything
-@relaxed(150)
-@given(cases(most=3, least_bits=3, most_bits=12))
-def test_many_short_chains_are_compiled_and_keep_their_bound(case):
-    assert_compiles(case, 100_000)

@@ -13,20 +13,15 @@ from typing import Any
 
 import numpy as np
 import pytest
-from compiled import arm
 from hypothesis import given
 from hypothesis import strategies as st
 from pinned import kept
 
-import bddtorque as bt
-from bddtorque.base.caching import Cache
-from bddtorque.model.model import to_bytes
-from bddtorque.robots.frames import Pose, align_z, angle_of, cos_sin, rotation_rpy, times
+from bddtorque.robots.frames import Pose, angle_of, cos_sin, times
 from bddtorque.words.portable import sine_cosine
 
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
-BITS = 5
 
 CHILD = """
 import json, sys
@@ -128,33 +123,6 @@ def test_whatever_linear_algebra_computes_with(as_it_is: Any, core: str) -> None
     assert found(OPENBLAS_CORETYPE=core, OPENBLAS_NUM_THREADS="1" if core == "Haswell" else "2") == as_it_is
 
 
-@pytest.mark.parametrize(("engine", "workers"), [("cudd", 1), ("autoref", 2)])
-def test_whatever_reduces_the_diagrams_in_however_many_processes(engine: str, workers: int) -> None:
-    if engine == "cudd":
-        pytest.importorskip("dd.cudd", reason="no CUDD here: dd was installed without it")
-    assert arm(BITS, engine=engine, workers=workers).digest == arm(BITS).digest
-
-
-def test_whether_or_not_there_is_a_cache(tmp_path: Path) -> None:
-    cache = Cache(tmp_path)
-    cold, warm = (bt.compile("planar2r", bits=BITS, cache=cache, workers=1) for _ in range(2))
-    assert cache.hits >= len(warm.plan.blocks)
-    assert to_bytes(cold) == to_bytes(warm) == to_bytes(arm(BITS))
-
-
-@pytest.mark.everything
-def test_the_script_says_what_it_found(script: ModuleType, tmp_path: Path) -> None:
-    good = script.Variation("good", how={"workers": 1})
-    models, hits, problem = script.compiled(good, ["planar2r"], 3, tmp_path)
-    assert (sorted(models), hits, problem) == (["planar2r float", "planar2r tables"], 0, "")
-    assert models["planar2r tables"][0] == bt.compile("planar2r", bits=3, cache=None, workers=1).digest
-    bad = script.Variation("bad", environment={"PYTHONPATH": str(tmp_path)}, how={"workers": 0})
-    models, _, problem = script.compiled(bad, ["planar2r"], 3, tmp_path)
-    assert models == {}
-    assert problem
-    assert "No such file" in script.about(str(tmp_path / "python"))
-
-
 FLOATS = st.floats(-4.0, 4.0)
 SMALL = st.lists(FLOATS, min_size=9, max_size=9).map(lambda values: np.array(values).reshape(3, 3))
 
@@ -196,10 +164,3 @@ def test_portable_sines_are_sines(angle: float) -> None:
         assert abs(mpmath.sin(angle) - float(sine[0])) < 1e-15
         assert abs(mpmath.cos(angle) - float(cosine[0])) < 1e-15
     assert (sine[1], cosine[1]) == (-sine[0], cosine[0])
-
-
-@given(angles=st.tuples(FLOATS, FLOATS, FLOATS))
-def test_rotations_stay_rotations(angles: tuple[float, float, float]) -> None:
-    turn = rotation_rpy(angles)
-    assert np.abs(times(turn, turn.T) - np.eye(3)).max() < 1e-15 * 4
-    assert np.abs(align_z(turn[:, 2])[:, 2] - turn[:, 2]).max() < 1e-15

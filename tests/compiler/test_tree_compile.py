@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from compiled import random_words, reference
-from sample_robots import LIMIT, TREE, example_urdf, extended, joint
+from sample_robots import LIMIT, TREE, extended, joint
 
 import bddtorque as bt
 from bddtorque.base.errors import BddTorqueError
-from bddtorque.compiler.verify import verify
-from bddtorque.model.model import from_bytes, to_bytes
-from bddtorque.robots import from_urdf, load_urdf
+from bddtorque.robots import from_urdf
 from bddtorque.robots.parts import Joint, Link
 from bddtorque.robots.robot import Robot
 from machines.lathrop.arm import distal_arm
@@ -30,34 +27,6 @@ def largest_errors(model: bt.Model, count: int = 2000) -> np.ndarray:
     found = model.formats.tau.dequantise(reference(model, words))
     spans = np.array([word.span for word in model.formats.tau]).T
     return np.abs(found - np.clip(true, *spans)).max(axis=0) / model.formats.tau.lsb
-
-
-@pytest.mark.parametrize(
-    ("target", "bits"),
-    [
-        ("float", 12),
-        pytest.param("tables", 5, marks=pytest.mark.slow),
-        pytest.param("integer", 6, marks=pytest.mark.everything),
-    ],
-)
-def test_a_tree_with_followers(target: str, bits: int, tmp_path: Path) -> None:
-    model = bt.compile(from_urdf(TREE), bits=bits, target=target, block_bits=16, **QUICK)
-    assert model.formats.q.labels == ("shoulder", "elbow", "flap")
-    assert (largest_errors(model) <= np.array(model.certificate.bounds)).all()
-    again = from_bytes(to_bytes(model), "tree")
-    assert again.digest == model.digest
-    assert again.robot.followers == model.robot.followers
-    file = tmp_path / "tree.bdt"
-    model.save(file)
-    assert all(check.passed for check in verify(file, workers=1))
-
-
-def test_a_quadruped_has_twelve_torques() -> None:
-    robot = load_urdf(example_urdf("solo_description/robots/solo12.urdf"))
-    model = bt.compile(robot, acceleration=50, bits=12, target="float", **QUICK)
-    assert len(model.formats.tau) == 12
-    assert (largest_errors(model) <= np.array(model.certificate.bounds)).all()
-    assert all(check.passed for check in verify(model, workers=1))
 
 
 def test_a_chain_of_sixteen_joints() -> None:
@@ -83,13 +52,3 @@ def test_terms_of_a_tree() -> None:
 def test_machines_of_the_literature_are_serial() -> None:
     with pytest.raises(BddTorqueError, match="takes serial chains only, and robot 'two' is a tree"):
         distal_arm(from_urdf(TREE))
-
-
-@pytest.mark.everything
-@pytest.mark.parametrize("target", ["integer", "tables"])
-def test_twelve_joints_in_whole_numbers(target: str) -> None:
-    robot = load_urdf(example_urdf("solo_description/robots/solo12.urdf"))
-    bits = {"integer": 12, "tables": 6}[target]
-    model = bt.compile(robot, velocity=10, acceleration=50, bits=bits, target=target, **QUICK)
-    assert (largest_errors(model) <= np.array(model.certificate.bounds)).all()
-    assert all(check.passed for check in verify(model, workers=1))

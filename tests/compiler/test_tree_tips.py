@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-import subprocess
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pinocchio as pin
 import pytest
-from oracle import payload_inertia, pinocchio_torques
+from oracle import pinocchio_torques
 from sample_robots import TREE, example_urdf
 
 import bddtorque as bt
 from bddtorque.compiler.verify import verify
-from bddtorque.export.c_exporter import export_c
 from bddtorque.independent import check_bytes
 from bddtorque.model.model import from_bytes, to_bytes
-from bddtorque.plan.reference import run_plan
 from bddtorque.robots import from_toml, from_urdf, load_robot
 from bddtorque.robots.robot_data import robot_from_plain, robot_to_plain
 
@@ -28,16 +25,6 @@ TOOLS = TREE.replace(
 )
 """A tree in which a follower carries the tool."""
 BOX: dict[str, Any] = {"mass": [1, 5], "com": [[-0.1, 0.1], 0, [0, 0.2]], "runtime": True}
-LARGE = pytest.mark.everything
-EVERY_TARGET = ["float", pytest.param("integer", marks=LARGE), pytest.param("tables", marks=LARGE)]
-
-
-def compiled(frame: str, quantity: str, target: str = "float", **options: Any) -> bt.Model:
-    bits = 12 if target == "float" else 5
-    if quantity not in ("kinematics", "jacobian"):
-        options["torque"] = "auto"
-    robot = from_urdf(TOOLS, frame=frame)
-    return bt.compile(robot, quantity=quantity, target=target, bits=bits, cache=None, workers=1, **options)
 
 
 def words_of(model: bt.Model, count: int) -> dict[str, np.ndarray]:
@@ -47,26 +34,6 @@ def words_of(model: bt.Model, count: int) -> dict[str, np.ndarray]:
     return {name: rng.integers(word.lowest, word.highest + 1, count) for name, word in formats.items()}
 
 
-def values_of(model: bt.Model, words: dict[str, np.ndarray], array: str) -> np.ndarray:
-    columns = [word.dequantise(words[f"{array}{k}"]) for k, word in enumerate(model.formats[array], 1)]
-    return np.stack(columns, axis=1)
-
-
-def plain_words(model: bt.Model, words: dict[str, np.ndarray]) -> np.ndarray:
-    """Return the output words (N, outputs), by the plain interpreter."""
-    return np.stack(run_plan(model.plan, model.tables, words), axis=1)
-
-
-def check_words(model: bt.Model, words: dict[str, np.ndarray], true: np.ndarray) -> None:
-    """No word may be farther from pinocchio's value than is proved, nor may our own true values."""
-    found = plain_words(model, words)
-    for k, (word, proved) in enumerate(zip(model.formats.results.values(), model.certificate.outputs, strict=True)):
-        units = np.clip(word.units(true[:, k]), word.lowest, word.highest)
-        assert np.abs(found[:, k] - units).max() <= proved.bound + 1e-6, proved.name
-    np.testing.assert_allclose(model.true_values(words), true, rtol=1e-9, atol=1e-9)
-    assert model.certificate.faithful
-
-
 def check_file(model: bt.Model) -> None:
     """It is read back as it is, and both checkers prove it again."""
     data = to_bytes(model)
@@ -74,77 +41,6 @@ def check_file(model: bt.Model) -> None:
     assert all(check.passed for check in verify(data, workers=1))
     found = check_bytes(data)
     assert all(check.passed for check in found), found[-1]
-
-
-def pinocchio_poses(robot: bt.Robot, q: np.ndarray, frame: str) -> tuple[np.ndarray, np.ndarray]:
-    """Return poses (N, 12) and Jacobians (N, 6·n) of a link, by pinocchio."""
-    model = pin.buildModelFromXML(TOOLS)
-    data, place = model.createData(), model.getFrameId(frame)
-    moves = {name: (j, 1.0, 0.0) for j, name in enumerate(robot.joint_names)}
-    for each in robot.followers:
-        moves[each.joint.name] = robot.joint_names.index(each.leader), each.multiplier, each.offset
-    joints = [moves[name] for name in list(model.names)[1:]]
-    poses, jacobians = [], []
-    for state in q:
-        own = np.array([k * state[j] + c for j, k, c in joints])
-        columns = pin.computeFrameJacobian(model, data, own, place, pin.ReferenceFrame.LOCAL_WORLD_ALIGNED)
-        jacobian = np.zeros((6, q.shape[1]))
-        for (j, k, _), column in zip(joints, columns.T, strict=True):
-            jacobian[:, j] += k * column
-        pin.framesForwardKinematics(model, data, own)
-        pose = data.oMf[place]
-        poses.append(np.concatenate([pose.translation, pose.rotation.reshape(-1)]))
-        jacobians.append(jacobian.reshape(-1))
-    return np.array(poses), np.array(jacobians)
-
-
-@pytest.mark.parametrize("target", EVERY_TARGET)
-@pytest.mark.parametrize("quantity", ["kinematics", "jacobian"])
-@pytest.mark.parametrize("frame", ["tool", "three", "upper"])
-def test_pose_and_jacobian_of_a_link(frame: str, quantity: str, target: str) -> None:
-    model = compiled(frame, quantity, target)
-    words = words_of(model, 200)
-    poses, jacobians = pinocchio_poses(model.robot, values_of(model, words, "q"), frame)
-    check_words(model, words, poses if quantity == "kinematics" else jacobians)
-    check_file(model)
-
-
-@pytest.mark.parametrize("target", EVERY_TARGET)
-@pytest.mark.parametrize("payload", [BOX, [2.0, 0.1, 0.0, 0.2]], ids=["runtime", "fixed"])
-@pytest.mark.parametrize("quantity", [pytest.param("torque", marks=LARGE), "gravity"])
-def test_a_payload_of_a_link(quantity: str, payload: Any, target: str) -> None:
-    if target == "tables" and quantity == "torque":
-        pytest.skip("tables of so many words take minutes")
-    model = compiled("tool", quantity, target, payload=payload)
-    if model.provenance.is_torque:  # torques of a fixed payload are an ordinary model: test_a_fixed_payload_in_torques
-        check_file(model)
-        return
-    words = words_of(model, 100)
-    q = values_of(model, words, "q")
-    motion = [values_of(model, words, name) if f"{name}1" in words else np.zeros_like(q) for name in ("qd", "qdd")]
-    rows = []
-    for state in range(len(q)):
-        if isinstance(payload, dict):
-            labels = model.formats["payload"].labels
-            numbers = dict(zip(labels, values_of(model, words, "payload")[state], strict=True))
-        else:
-            mass, *centre = payload
-            numbers = dict(zip(("mass", "mx", "my", "mz"), [mass, *(mass * np.array(centre))], strict=True))
-            around = mass * (np.dot(centre, centre) * np.eye(3) - np.outer(centre, centre))
-            labels = ("Ixx", "Ixy", "Ixz", "Iyy", "Iyz", "Izz")
-            numbers |= dict(zip(labels, around[np.triu_indices(3)], strict=True))
-        carried = carrying(numbers, "tool")
-        rows.append(pinocchio_torques(carried, model.robot, q[[state]], *(each[[state]] for each in motion))[0])
-    check_words(model, words, np.array(rows))
-    check_file(model)
-
-
-def carrying(numbers: dict[str, float], frame: str) -> pin.Model:
-    """Return the tree with a body at a link: mass, first moments, inertia about the origin of the link."""
-    model = pin.buildModelFromXML(TOOLS)
-    place = model.frames[model.getFrameId(frame)]
-    model.appendBodyToJoint(place.parentJoint, payload_inertia(numbers), place.placement)
-    return model
 
 
 def test_a_fixed_payload_in_torques() -> None:
@@ -158,20 +54,6 @@ def test_a_fixed_payload_in_torques() -> None:
     expected = pinocchio_torques(model, robot, q, qd, qdd)
     np.testing.assert_allclose(bt.inverse_dynamics(robot, q, qd, qdd), expected, rtol=1e-10, atol=1e-10)
     assert robot_from_plain(robot_to_plain(robot)) == robot
-
-
-@LARGE
-@pytest.mark.parametrize("target", ["float", "integer", "tables"])
-def test_c_and_evaluators_give_the_words_of_the_plain_interpreter(target: str, tmp_path: Path) -> None:
-    model = compiled("tool", "gravity", target, payload=BOX)
-    words = words_of(model, 60)
-    expected = plain_words(model, words)
-    rows = [np.stack([words[f"{each.name}{k}"] for k in range(1, len(each) + 1)], 1) for each in model.formats.inputs]
-    for evaluator in (model, model.evaluator("parallel", processors=2)):
-        np.testing.assert_array_equal(evaluator.words(*rows), expected)
-    export_c(model, tmp_path / "c")
-    tried = subprocess.run(["make", "-s", "check"], cwd=tmp_path / "c", capture_output=True, text=True, check=False)
-    assert tried.returncode == 0, tried.stdout + tried.stderr
 
 
 def test_the_foot_of_a_quadruped() -> None:

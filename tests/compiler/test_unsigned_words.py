@@ -10,9 +10,8 @@ import numpy as np
 import pytest
 
 import bddtorque as bt
-from bddtorque.compiler.verify import verify
 from bddtorque.independent import check_bytes
-from bddtorque.model.model import from_bytes, to_bytes
+from bddtorque.model.model import to_bytes
 from bddtorque.targets import TARGETS
 from bddtorque.words.formats import Format
 
@@ -75,14 +74,6 @@ def test_words_out_of_range_are_clamped_and_counted(target: str) -> None:
     np.testing.assert_array_equal(evaluator.value(np.array([-0.4, 9.0]), np.zeros(2)), model.value([0.0, 2.9], [0, 0]))
 
 
-@pytest.mark.parametrize(("target", "block_bits"), MODELS)
-def test_files_are_verified_twice_and_read_back(target: str, block_bits: int) -> None:
-    model = model_of(target, block_bits)
-    data = to_bytes(model)
-    findings = [*check_bytes(data), *verify(from_bytes(data), workers=1)]
-    assert findings and all(finding.passed for finding in findings)
-
-
 def test_the_bound_is_half_of_the_signed_one() -> None:
     """In the unit of the value: all words are on one side of zero, and none is lost."""
     half = bt.compile_function(lambda x: x * x * 0.9, inputs={"x": (12, (0.0, 2.0))}, output=(10, (0.0, 4.0)))
@@ -102,19 +93,6 @@ def test_laws_samples_and_given_values() -> None:
     for model in (root, law, samples):
         assert not any(word.signed for word in (*model.formats.words.values(), *model.formats.results.values()))
         assert all(finding.passed for finding in check_bytes(to_bytes(model)))
-
-
-@pytest.mark.parametrize("target", TARGETS)
-def test_kinetic_energy_is_unsigned(target: str) -> None:
-    model = bt.compile("planar2r", quantity="energy", bits=6, target=target, workers=1)
-    (kinetic,), (potential,) = model.formats.kinetic, model.formats.potential
-    assert (kinetic.signed, kinetic.low, kinetic.dequantise(0)) == (False, 0.0, 0.0) and potential.signed
-    assert {output.saturation for output in model.certificate.outputs} == {"cannot"}
-    assert model.words([1, 2], [0, 0]).kinetic == 0
-    rng = np.random.default_rng(0)
-    states = [rng.integers(-32, 32, (200, 2)) for _ in range(2)]
-    assert model.words(*states).kinetic.min() >= 0
-    assert all(finding.passed for finding in check_bytes(to_bytes(model)))
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,6 @@ from sample_robots import TWO_LINKS, example_urdf, extended, joint
 
 import bddtorque as bt
 from bddtorque.base.errors import BddTorqueError
-from bddtorque.compiler.verify import verify
 from bddtorque.model.model import Model
 from bddtorque.robots import from_urdf, load_urdf
 from bddtorque.spec import Spec, load_spec, save_spec
@@ -83,15 +82,6 @@ def test_a_written_spec_gives_the_same_digest(two: Path, tmp_path: Path) -> None
     elsewhere = tmp_path / "specs" / "two.urdf"
     elsewhere.write_text(TWO_LINKS)
     assert compiled(elsewhere, **options).digest == model.digest  # wherever the file lies
-
-
-def test_saved_models_are_verified_without_the_file(two: Path, tmp_path: Path) -> None:
-    model = compiled(two, payload=0.5, base="upper", lock={"shoulder": 0.5}, bits=4)
-    model.save(tmp_path / "two.bdt")
-    two.unlink()
-    assert all(check.passed for check in verify(tmp_path / "two.bdt", workers=1))
-    spec = bt.load(tmp_path / "two.bdt").spec
-    assert (spec.robot, spec.base, spec.payload) == ("two", "upper", model.spec.payload)
 
 
 def test_robots_and_robot_files_in_toml_do_too(tmp_path: Path) -> None:

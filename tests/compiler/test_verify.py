@@ -39,18 +39,6 @@ def test_every_check_holds(robot: str, options: dict) -> None:
     assert bounds == [f"{torque.joint} {torque.bound:.4f}" for torque in wanted]
 
 
-def test_the_saturating_model_has_a_witness() -> None:
-    torques = compiled(bits=6, torque=20).certificate.torques
-    assert [torque.saturation for torque in torques] == ["can", "can"] and all(torque.witness for torque in torques)
-
-
-@pytest.mark.parametrize("engine", ["cudd", "autoref"])
-def test_diagrams_of_either_engine(engine: str) -> None:
-    if engine == "cudd":
-        pytest.importorskip("dd.cudd")
-    assert all(check.passed for check in verify(saved(bits=4, engine=engine), workers=1))
-
-
 def test_a_file_and_its_path(tmp_path: Path) -> None:
     path = tmp_path / "arm.bdt"
     compiled(bits=2).save(path)
@@ -108,9 +96,3 @@ def test_too_little_memory_is_said_not_raised(monkeypatch: pytest.MonkeyPatch) -
     checks = verify(saved(bits=2), workers=1)
     assert [check.name for check in checks if not check.passed] == ["proof"]
     assert "\n" not in checks[-1].detail
-
-
-def test_a_model_is_verified_as_its_file_would_be(tmp_path):
-    model = compiled("planar2r", bits=4)
-    model.save(tmp_path / "arm.bdt")
-    assert bt.verify(model, workers=1) == bt.verify(tmp_path / "arm.bdt", workers=1)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from bddtorque.evaluate import generated
+from bddtorque.evaluate import code_writer as generated
 
 SOURCE = "x = 3\n"
 
@@ -27,12 +27,12 @@ def test_other_code_of_ours_is_another_module(tmp_path: Path, monkeypatch: pytes
 
 
 def test_the_code_that_is_called_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("evaluate/generated.py", "evaluate/inline.py", "base/jit.py", "words/rounding.py"):
+    for name in ("evaluate/code_writer.py", "evaluate/single.py", "base/jit.py", "words/rounding.py"):
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text(name)
     monkeypatch.setattr(generated, "__file__", str(tmp_path / "evaluate" / "generated.py"))
     called = set()
-    for name in ("evaluate/inline.py", "base/jit.py", "words/rounding.py"):
+    for name in ("evaluate/single.py", "base/jit.py", "words/rounding.py"):
         called.add(generated._called.__wrapped__())
         (tmp_path / name).write_text("changed")
     called.add(generated._called.__wrapped__())
@@ -42,7 +42,7 @@ def test_the_code_that_is_called_is_read(tmp_path: Path, monkeypatch: pytest.Mon
 
 
 def test_a_process_without_a_cache_leaves_nothing_behind(tmp_path: Path) -> None:
-    code = "from bddtorque.evaluate.generated import generated_module, private_folder\n"
+    code = "from bddtorque.evaluate.code_writer import generated_module, private_folder\n"
     code += "assert generated_module('x = 3\\n', private_folder()).x == 3"
     environment = {**os.environ, "TMPDIR": str(tmp_path), "BDDTORQUE_CACHE": "off"}
     subprocess.run([sys.executable, "-c", code], env=environment, check=True)

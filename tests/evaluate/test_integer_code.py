@@ -9,9 +9,8 @@ from compiled import arm, random_words, reference
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bddtorque.evaluate.input_code import outside
-from bddtorque.evaluate.straight import _summed, straight
-from bddtorque.evaluate.table_pool import TablePool, blocks_read
+from bddtorque.evaluate.statements import outside
+from bddtorque.evaluate.straight import TablePool, _summed, blocks_read, straight
 from bddtorque.plan.wires import Sum
 
 FACTORS = st.builds(lambda odd, power: odd << power, st.integers(-7, 7), st.integers(0, 12))

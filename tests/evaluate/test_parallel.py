@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 import bddtorque as bt
 from bddtorque.base.system import checked_processors
 from bddtorque.evaluate import kinds as kinds_module
-from bddtorque.evaluate.runners import MIN_STATES, Spread, pieces
+from bddtorque.evaluate.runners import MIN_STATES, CodeRunner, pieces
 
 
 @pytest.fixture
@@ -109,38 +109,28 @@ def test_a_large_batch_runs_in_several_threads_at_once():
     """Every piece waits for the others: this ends only if each has a thread of its own."""
     meeting, seen = threading.Barrier(4, timeout=600), set()
 
-    class Meeting:
-        takes_columns, counts_unread, single, compiled_later, arrays = False, False, None, None, None
-
-        def run(self, arrays, tau, counts):
-            meeting.wait()
-            seen.add(threading.get_ident())
-            tau[:] = sum(arrays)
-            counts += len(tau)
-            return True
-
-        def kernel(self, checked):
-            return f"kernel, checked: {checked}"
+    def run(arrays, tau, counts):
+        meeting.wait()
+        seen.add(threading.get_ident())
+        tau[:] = sum(arrays)
+        counts += len(tau)
+        return True
 
     words = np.arange(3 * 4 * MIN_STATES * 2).reshape(3, -1, 2)
     tau, counts = np.zeros_like(words[0]), np.ones(6, dtype=np.int64)
-    spread = Spread(Meeting(), 4)
-    assert spread.run(words, tau, counts)
-    assert spread.kernel(True) == "kernel, checked: True"  # one state is nothing to spread
+    assert CodeRunner(arm(4, workers=1), threads=4).spread(run, words, tau, counts)
     assert np.array_equal(tau, words.sum(axis=0)) and (counts == 1 + len(tau)).all() and len(seen) == 4
 
 
 def test_an_error_in_a_thread_is_raised_to_the_caller():
-    class Failing:
-        takes_columns, counts_unread, single, kernel, compiled_later, arrays = False, False, None, None, None, None
-
-        def run(self, arrays, out, counts):
-            if arrays[0][0, 0] != 0:
-                raise ArithmeticError("in a thread")
+    def run(arrays, out, counts):
+        if arrays[0][0, 0] != 0:
+            raise ArithmeticError("in a thread")
 
     words = np.arange(4 * MIN_STATES).reshape(-1, 1)
+    runner = CodeRunner(arm(4, workers=1), threads=4)
     with pytest.raises(ArithmeticError, match="in a thread"):
-        Spread(Failing(), 4).run([words] * 3, words.copy(), np.zeros(3, dtype=np.int64))
+        runner.spread(run, [words] * 3, words.copy(), np.zeros(3, dtype=np.int64))
 
 
 @given(st.integers(0, 10**6), st.integers(1, 64), st.integers(1, 1000))

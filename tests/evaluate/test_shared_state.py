@@ -17,8 +17,8 @@ import bddtorque as bt
 from bddtorque.evaluate import kinds as kinds_module
 from bddtorque.evaluate import shared_state as team_module
 from bddtorque.evaluate.shared_state import SharedStateRunner
-from bddtorque.evaluate.shared_state_kernel import ASLEEP, END_WAIT, FAR, FIRST_WAIT, POST
 from bddtorque.evaluate.spreading import schedule_model
+from bddtorque.evaluate.threads import ASLEEP, END_WAIT, FAR, FIRST_WAIT, POST
 
 PLANS = {
     "terms": {"bits": 6},
@@ -79,13 +79,13 @@ def test_any_schedule_is_run_even_where_one_thread_goes_as_far_as_it_can_in_ever
         for processors, form in ((1, "lockstep"), (2, "bits"), (3, "lockstep"), (5, "bits")):
             team = SharedStateRunner(model, form, schedule_model(model, processors, way, grain=grain), 1)
             assert np.array_equal(run(team, words), expected), (way, processors)
-            assert processors > 1 or not len(team.code.waits)
+            assert processors > 1 or not len(team.lists.waits)
 
 
 def test_processors_do_what_the_schedule_says_and_meet_nowhere_else():
     model = arm(6, workers=1)
     spreading = schedule_model(model, 3, "bits")
-    code = SharedStateRunner(model, "bits", spreading, 1).code
+    code = SharedStateRunner(model, "bits", spreading, 1).lists
     place = {each.task: each.processor for each in spreading.schedule.placements}
     pairs = {
         (place[each.name], place[name])
@@ -109,7 +109,7 @@ def test_a_meeting_left_out_is_noticed_by_these_tests():
     model = arm(6, workers=1)
     words = random_words(model, 30, seed=4)
     team = SharedStateRunner(model, "bits", schedule_model(model, 3, "bits"), 1)
-    team.code.waits[:, FAR] = 0
+    team.lists.waits[:, FAR] = 0
     assert not np.array_equal(run(team, words), reference(model, words))
 
 

@@ -12,12 +12,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import bddtorque as bt
-from bddtorque.evaluate.building import operations_of
 from bddtorque.evaluate.operations import (
     BIT_SERIAL,
     WORD_STEPS,
     StepCosts,
     WordView,
+    operations_of,
     output_owner,
     shifted,
     signed_digits,

@@ -14,8 +14,7 @@ from compiled import arm, random_words, reference, some_words
 import bddtorque as bt
 from bddtorque.evaluate import statements
 from bddtorque.evaluate.float_straight import TILE
-from bddtorque.evaluate.straight import StraightSource, straight
-from bddtorque.evaluate.table_pool import TablePool, blocks_read
+from bddtorque.evaluate.straight import StraightSource, TablePool, blocks_read, straight
 from bddtorque.plan.wires import Input, Lookup, Sum
 
 

@@ -29,7 +29,7 @@ from fuzz_trees import mutated_tree
 from bddtorque.base.caching import BadEntryError, decode, encode
 from bddtorque.base.errors import BddTorqueError
 from bddtorque.cli.eval_command import column_names, read_states
-from bddtorque.compiler.pinning import load_plan
+from bddtorque.compiler.pinning import load_pinned
 from bddtorque.compiler.robot_draft import quantity_words
 from bddtorque.compiler.verify import verify
 from bddtorque.independent.checker import check_bytes
@@ -273,7 +273,7 @@ def check_samples(path: Path) -> None:
 
 def check_plan(path: Path) -> None:
     """Read a plan and write it as plain data and back."""
-    plan = load_plan(path)
+    plan = plan_from_plain(load_pinned(path))
     if plan_from_plain(plan.to_plain()) != plan:
         raise WrongError("a plan that is another one as plain data")
 

@@ -14,11 +14,19 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from bddtorque.independent import peaks
-from bddtorque.independent.balls import ball_of, sine_and_cosine
 from bddtorque.independent.bounds import _parabola
 from bddtorque.independent.boxes import stays_below
 from bddtorque.independent.cascade import run
-from bddtorque.independent.exact import BITS, Enclosure, exponential_of, nearest_word, pi_fixed, sine_of_turns
+from bddtorque.independent.enclosures import (
+    BITS,
+    Enclosure,
+    ball_of,
+    exponential_of,
+    nearest_word,
+    pi_fixed,
+    sine_and_cosine,
+    sine_of_turns,
+)
 from bddtorque.independent.fields import Field, Grid
 from bddtorque.independent.graph import Angle
 from bddtorque.independent.harmonics import WaveAlgebra
@@ -108,7 +116,7 @@ def field_of(terms: list) -> Field:
     total = Field({})
     for size, a, b, sine, motion in terms:
         angle = Angle(tuple((axis, m) for axis, m in enumerate((a, b)) if m))
-        wave = grid.wave(angle, not sine).scaled(Fraction(size))
+        wave = grid.wave(angle, not sine) * grid.number(Fraction(size))
         total = total + (wave * grid.motion(motion, Fraction(1)) if motion else wave)
     return total
 
@@ -198,7 +206,7 @@ def test_boxes_prove_what_is_so_and_nothing_else(terms, forms):
     turn = grid.wave(Angle(((1, 1),)), cosine=True)
     total = field_of(terms)
     for factor, (a, b) in zip(forms, ((0, 0), (0, 1), (1, 1)), strict=True):
-        total = total + (speeds[a] * speeds[b] * turn).scaled(Fraction(factor))
+        total = total + speeds[a] * speeds[b] * turn * grid.number(Fraction(factor))
     x, y = np.meshgrid(*[np.linspace(0, 2 * np.pi, 60)] * 2)
     reached = -math.inf
     for u, v in np.stack(np.meshgrid(*[np.linspace(-1, 1, 9)] * 2), axis=-1).reshape(-1, 2):
@@ -287,7 +295,7 @@ def test_waves_multiply_as_functions_do(terms, rest):
     for factor, m, sine in terms:
         angle = Angle(((0, m),) if m else (), Fraction(1, 8), rest)
         wave = algebra.wave(angle, not sine)
-        total = total * (wave.scaled(Fraction(factor)) + algebra.motion(1, Fraction(2)))
+        total = total * (wave * algebra.number(Fraction(factor)) + algebra.motion(1, Fraction(2)))
         place = 0.7 * m + math.pi / 4 + float(rest)
         value *= factor * (math.sin(place) if sine else math.cos(place)) + 2 * 0.3
     found = 0.0

@@ -13,6 +13,7 @@ import bddtorque as bt
 from bddtorque.independent.bounds import OutputBound
 from bddtorque.independent.boxes import stays_below
 from bddtorque.independent.certificate import Claim, outputs_stated
+from bddtorque.independent.circuits import Circuit
 from bddtorque.independent.fields import Grid
 from bddtorque.independent.findings import RefusedError
 from bddtorque.independent.formats import words_of
@@ -51,7 +52,9 @@ def test_a_payload_on_a_tip_that_is_no_rotation_raises_the_degree(slip):
     plain["joints"][1]["rotation"] = [[1.0, 0.0, 0.0], [0.0, 0.0, -1.0], [0.0, 1.0, 0.0]]
     plain["tip"]["rotation"] = [[0.0, -1.0, slip], [1.0, 0.0, 0.0], [0.0, 0.0, 1.0]]
     subject = subject_of(header, words_of(header["words"]))
-    balls = [ball for value in subject.truth(Grid([7, 7])) for ball in value.terms.values() if np.ndim(ball.value)]
+    circuit = Circuit()
+    truth = circuit.values(dict(enumerate(subject.truth(circuit))), Grid([7, 7]))
+    balls = [ball for value in truth.values() for ball in value.terms.values() if np.ndim(ball.value)]
     third = max(np.abs(_waves(ball)[0].take([3, 4], axis=1)).max() for ball in balls if ball.value.shape[1] > 1)
     assert third > 1e-9 if slip > 1e-9 else third < 1e-12
     assert subject.record.degrees(subject) == (None if slip else [2, 2])

@@ -16,7 +16,7 @@ from oracle import pinocchio_model, rnea
 import bddtorque as bt
 from bddtorque.dynamics.robot_trace import trace_torques
 from bddtorque.dynamics.terms import terms_of
-from bddtorque.evaluate.building import operations_of
+from bddtorque.evaluate.operations import operations_of
 from bddtorque.evaluate.scheduling import Placement, Schedule, TimedTask, earliest_ends, list_schedule, longest_path
 from bddtorque.evaluate.spreading import spread_bits
 from machines.classics.luh_lin import customised_joint_tasks

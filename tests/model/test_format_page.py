@@ -11,8 +11,8 @@ from compiled import compiled, random_words
 from bddtorque.independent import check_bytes
 from bddtorque.independent.archive import entries_of, header_of
 from bddtorque.independent.cascade import run
-from bddtorque.independent.diagrams import table_of
 from bddtorque.independent.plan import plan_of
+from bddtorque.independent.tables import table_of
 from bddtorque.model.bdt_file import ARRAYS, KEYS
 
 PAGE = (Path(__file__).parents[2] / "docs" / "format.md").read_text()

@@ -16,7 +16,7 @@ from bddtorque.base.measures import measure
 from bddtorque.base.toml_text import toml_value
 from bddtorque.robots import load_robot
 from bddtorque.spec import Spec, from_toml, load_spec
-from bddtorque.spec.shell_text import parse_ranges
+from bddtorque.spec.field_values import parse_ranges
 
 PLANAR = load_robot("planar2r")
 

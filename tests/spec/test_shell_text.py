@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from bddtorque.base.errors import BddTorqueError
-from bddtorque.spec.shell_text import (
+from bddtorque.spec.field_values import (
     parse_arguments,
     parse_lock,
     parse_ranges,

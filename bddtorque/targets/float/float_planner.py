@@ -15,6 +15,7 @@ from fractions import Fraction
 
 import numpy as np
 
+import bddtorque.plan.wires as w
 from bddtorque.base.errors import BddTorqueError
 from bddtorque.dynamics.graph import Graph, Op
 from bddtorque.dynamics.node_ranges import ERROR_SLACK, carry_errors, node_ranges
@@ -23,20 +24,6 @@ from bddtorque.dynamics.tracer import Tracer
 from bddtorque.plan.blocks import Block, FunctionBlock, LawBlock
 from bddtorque.plan.bound import compose_bounds, planned_facts
 from bddtorque.plan.plan import FLOAT, Plan
-from bddtorque.plan.wires import (
-    MAX_FLOAT_WORD_BITS,
-    Add,
-    AngleSum,
-    Constant,
-    Fused,
-    Input,
-    Lookup,
-    Multiply,
-    Number,
-    Output,
-    Sine,
-    Wire,
-)
 from bddtorque.targets.angles import Combination, with_angle_sums
 from bddtorque.targets.builder import OutputFormat
 from bddtorque.targets.sizing import DUST
@@ -65,13 +52,13 @@ class _FloatWriter:
     def __init__(self, graph: Graph, arguments: Mapping[str, Argument]) -> None:
         self.graph, self.sums = with_angle_sums(graph, arguments)
         self.arguments = arguments
-        self.wires: list[Wire] = []
+        self.wires: list[w.Wire] = []
         self.blocks: list[Block] = []
-        self._places: dict[Wire, int] = {}
+        self._places: dict[w.Wire, int] = {}
         self._values: dict[int, int] = {}
         self._contracted = _contractions(self.graph, {k for k in range(len(self.graph.nodes)) if self._is_scaled(k)})
 
-    def wire(self, wire: Wire) -> int:
+    def wire(self, wire: w.Wire) -> int:
         """Return the place of a wire."""
         if wire not in self._places:
             self._places[wire] = len(self.wires)
@@ -80,7 +67,7 @@ class _FloatWriter:
 
     def constant(self, value: Fraction) -> int:
         """Return the wire of a constant."""
-        return self.wire(Constant(value))
+        return self.wire(w.Constant(value))
 
     def value(self, node: int) -> int:
         """Return the wire of a node of the graph; those before it are written first, without recursion."""
@@ -119,18 +106,18 @@ class _FloatWriter:
             case Op.SINE | Op.COSINE:
                 return self._sine(operation.left >> 1, operation.op is Op.COSINE)
             case Op.PRODUCT:  # the tracer pulls signs out of products
-                return self.wire(Multiply(*self._factors(node)))
+                return self.wire(w.Multiply(*self._factors(node)))
         signs = [-1 if operand & 1 else 1 for operand in operation.operands]
         contracted = self._contracted.get(node)
         if contracted is None:
             first, second = self._values[left], self._values[right]
             if signs[0] > 0:
-                return self.wire(Add(first, second, signs[1]))
-            return self.wire(Add(second, first, -1))
+                return self.wire(w.Add(first, second, signs[1]))
+            return self.wire(w.Add(second, first, -1))
         side, product = contracted
         first, second = self._factors(product)
         addend = self._values[(left, right)[1 - side]]
-        return self.wire(Fused(first, second, addend, signs[side], signs[1 - side]))
+        return self.wire(w.Fused(first, second, addend, signs[side], signs[1 - side]))
 
     def _is_scaled(self, node: int) -> bool:
         """Return whether a node is an input that is its word times its unit: a product like others."""
@@ -143,26 +130,26 @@ class _FloatWriter:
         operation = self.graph.nodes[product]
         if self._is_scaled(product):
             name = operation.name
-            return self.wire(Number(self.word(name))), self.constant(self.arguments[name].scale)
+            return self.wire(w.Number(self.word(name))), self.constant(self.arguments[name].scale)
         return self._values[operation.left >> 1], self._values[operation.right >> 1]
 
     def _input(self, node: int) -> int:
         """Return the value of an input: its word times its unit, plus what the word 0 stands for."""
         if self._is_scaled(node):
-            return self.wire(Multiply(*self._factors(node)))
+            return self.wire(w.Multiply(*self._factors(node)))
         argument = self.arguments[self.graph.nodes[node].name]
-        word = self.wire(Number(self.word(self.graph.nodes[node].name)))
-        return self.wire(Fused(word, self.constant(argument.scale), self.constant(argument.centre)))
+        word = self.wire(w.Number(self.word(self.graph.nodes[node].name)))
+        return self.wire(w.Fused(word, self.constant(argument.scale), self.constant(argument.centre)))
 
     def word(self, name: str) -> int:
         """Return the wire of an input word."""
         argument = self.arguments[name]
-        if argument.bits > MAX_FLOAT_WORD_BITS:
+        if argument.bits > w.MAX_FLOAT_WORD_BITS:
             raise BddTorqueError(
-                f"plan: input {name} must have at most {MAX_FLOAT_WORD_BITS} bits for target 'float', "
+                f"plan: input {name} must have at most {w.MAX_FLOAT_WORD_BITS} bits for target 'float', "
                 f"got {argument.bits}"
             )
-        return self.wire(Input.of(name, argument))
+        return self.wire(w.Input.of(name, argument))
 
     def _sine(self, node: int, cosine: bool) -> int:
         """Return the sine or cosine of a sum of angles, or of a multiple of one."""
@@ -176,10 +163,10 @@ class _FloatWriter:
         whole = [(name, int(multiplier * self.arguments[name].scale)) for name, multiplier in combination.multipliers]
         rest = combination.argument(self.arguments).centre
         if len(whole) == 1 and whole[0][1] == 1:
-            return self.wire(Sine(self.word(whole[0][0]), cosine, rest))
+            return self.wire(w.Sine(self.word(whole[0][0]), cosine, rest))
         bits = max(self.arguments[name].bits for name, _ in whole)
         parts = tuple((self.word(name), factor, bits - self.arguments[name].bits) for name, factor in whole)
-        return self.wire(Sine(self.wire(AngleSum(operation.name, bits, parts)), cosine, rest))
+        return self.wire(w.Sine(self.wire(w.AngleSum(operation.name, bits, parts)), cosine, rest))
 
     def _tabled_sine(self, label: str, combination: Combination, cosine: bool) -> int:
         """Return the sine or cosine of a fraction of an angle, which no word can hold: from a table over the angle."""
@@ -192,7 +179,7 @@ class _FloatWriter:
         argument = combination.argument(self.arguments)
         block = FunctionBlock(tracer.graph([turned], ["f"]), (argument,), lsb, -most, most)
         number = self._looked_up(f"{'cos' if cosine else 'sin'}({label})", block, name)
-        return self.wire(Multiply(number, self.constant(lsb)))
+        return self.wire(w.Multiply(number, self.constant(lsb)))
 
     def _check_bits(self, what: str, name: str) -> None:
         bits = self.arguments[name].bits
@@ -205,9 +192,9 @@ class _FloatWriter:
         """Return the words of a table over an input word, as numbers."""
         if block not in self.blocks:
             self.blocks.append(block)
-        return self.wire(Number(self.wire(Lookup(label, self.blocks.index(block), (self.word(name),)))))
+        return self.wire(w.Number(self.wire(w.Lookup(label, self.blocks.index(block), (self.word(name),)))))
 
-    def output(self, reference: int, target: OutputFormat, laws: Sequence[LawTerm]) -> Output:
+    def output(self, reference: int, target: OutputFormat, laws: Sequence[LawTerm]) -> w.Output:
         """Return an output: the value of a reference, and the laws added to it, in units of its word."""
         value, sign = self.value(reference >> 1), -1 if reference & 1 else 1
         scale = sign * target.sign / target.lsb
@@ -217,9 +204,9 @@ class _FloatWriter:
             total = self._law(term, target, total)
         if target.centre:
             centre = -target.centre / target.lsb
-            total = self.constant(centre) if total is None else self.wire(Add(total, self.constant(centre)))
-        wire = Multiply(value, units) if total is None else Fused(value, units, total)
-        return Output.of_float(target.name, self.wire(wire), target.low, target.high, target.lsb)
+            total = self.constant(centre) if total is None else self.wire(w.Add(total, self.constant(centre)))
+        wire = w.Multiply(value, units) if total is None else w.Fused(value, units, total)
+        return w.Output.of_float(target.name, self.wire(wire), target.low, target.high, target.lsb)
 
     def _law(self, term: LawTerm, target: OutputFormat, total: int | None) -> int:
         """Return a law in units of an output, added to what is there: its table, times the unit of its words."""
@@ -235,7 +222,7 @@ class _FloatWriter:
         block = LawBlock(term.law, (argument,), lsb, *nearest_words(low, high, lsb))
         number = self._looked_up(f"{term.law.kind}({term.name})", block, term.name)
         scale = self.constant(target.sign * lsb / target.lsb)
-        return self.wire(Multiply(number, scale) if total is None else Fused(number, scale, total))
+        return self.wire(w.Multiply(number, scale) if total is None else w.Fused(number, scale, total))
 
 
 def _contractions(graph: Graph, scaled: set[int]) -> dict[int, tuple[int, int]]:
