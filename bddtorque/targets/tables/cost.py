@@ -14,6 +14,7 @@ from itertools import pairwise
 
 import numpy as np
 
+from bddtorque.base.errors import BddTorqueError
 from bddtorque.plan.bdd import Diagram
 from bddtorque.plan.blocks import Block, output_format
 from bddtorque.plan.engine import DEFAULT_MEMORY_LIMIT, MemoryLimit
@@ -203,6 +204,20 @@ def lower_blocks(form: str, tables: Sequence[Table], diagrams: Sequence[Diagram]
         orders = [diagram.order for diagram in diagrams]  # that were found by sifting
         return [choice.form for choice in choose_forms(tables, orders, budget)]
     return [make_form(form, table, diagram) for table, diagram in zip(tables, diagrams, strict=True)]
+
+
+def room_on(chip: Chip, flash: int | None) -> int | None:
+    """Return the bytes that tables and code may take: those asked for, else those of a chip, if it is no stand-in."""
+    return chip.flash if flash is None and chip.tools else flash
+
+
+def flash_refusal(smallest: int, code: int, flash: int, chip: Chip) -> BddTorqueError:
+    """Return what to say where the smallest tables and about so many bytes of code do not fit."""
+    return BddTorqueError(
+        f"flash must hold {smallest:,} bytes of tables in their smallest forms and about {code:,} of code on chip "
+        f"'{chip.name}', got {flash:,}: more flash or fewer bits would work",
+        option="flash",
+    )
 
 
 def smaller_forms(
