@@ -29,14 +29,14 @@ BUDGETS = {
     "base": 2_215,
     "bench": 2_270,
     "cli": 3_730,
-    "compiler": 2_180,
-    "dynamics": 3_570,
+    "compiler": 2_190,
+    "dynamics": 3_910,
     "evaluate": 5_554,
     "export": 7_052,
-    "independent": 7_272,
+    "independent": 7_440,
     "model": 1_180,
     "plan": 4_115,
-    "proof": 2_740,
+    "proof": 2_750,
     "questions": 3_790,
     "report": 2_360,
     "robots": 3_015,
@@ -46,7 +46,7 @@ BUDGETS = {
     "words": 2_560,
 }
 """Lines of Python that a folder may hold. They only shrink; what needs more says why in the commit that changes it."""
-MAX_LINES, MAX_FILES, MAX_TEST_LINES, MAX_FILE_LINES = 64_880, 344, 45_100, 450
+MAX_LINES, MAX_FILES, MAX_TEST_LINES, MAX_FILE_LINES = 65_180, 351, 45_100, 450
 """Of the package, of its files, of tests/, and of one file."""
 
 

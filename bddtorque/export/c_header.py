@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import fields
 
 from bddtorque.base.version import __version__
-from bddtorque.dynamics.quantity import MOTION
+from bddtorque.dynamics.quantity import MOTION, ROLES
 from bddtorque.export.c_call import CSignature
 from bddtorque.export.c_text import comment, one_of, safe_names, safe_unit
 from bddtorque.model.model import Model
@@ -20,7 +20,7 @@ MACROS = (
 )
 MEANINGS = {
     **MOTION, "tau": "torque", "mass": "mass matrix, upper triangle",
-    **{f"{array}_desired": f"desired {meaning}" for array, meaning in MOTION.items()},
+    **{f"{array}_{role}": f"{role} {meaning}" for role in ROLES for array, meaning in MOTION.items()},
     "payload": "payload, in the tip frame", "jacobian": "Jacobian of the tip, rows vx vy vz wx wy wz",
     "gravity": "gravity, in base axes", "in": "input", "out": "output",
 }  # fmt: skip

@@ -191,8 +191,8 @@ def _check_words(plain: Any, subject: Subject) -> None:
         _check_joint(said, robot.joints[j], [RANGES[key][0] for key in used], f"spec, joint {j + 1}")
     bits = {**bits, "torque": plain.get("bits")}
     for array, formats in arrays.items():
-        quantity, units = RANGES[array.partition("_")[0]]
-        prefix = "desired " if array.endswith("_desired") else ""
+        kind, _, role = array.partition("_")
+        (quantity, units), prefix = RANGES[kind], f"{role} " if role else ""
         wanted = several(between(2, 32), n)(bits[quantity], f"spec, bits of {quantity}")
         for j, (word, said) in enumerate(zip(formats, joints, strict=True)):
             where, joint = f"spec, {quantity} of joint {j + 1}", robot.joints[j]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from bddtorque.base.errors import BddTorqueError, refusals_in, unknown
 from bddtorque.base.measures import Range, check_unit
-from bddtorque.dynamics.quantity import DESIRED, MOTION, derived_words
+from bddtorque.dynamics.quantity import MOTION, derived_words, role_of
 from bddtorque.robots.parts import ACCELERATION_PER_VELOCITY
 from bddtorque.spec.field_values import DRIVE, RANGED, Bits, JointRange, check_clear, is_named, range_in_si
 from bddtorque.spec.records import InputBits, JointSpec, Ranges
@@ -216,8 +216,8 @@ def motion_array(spec: Spec, robot: Robot, array: str) -> WordArray:
     quantity = "torque" if kind == "tau" else MOTION[kind]
     bits: Any = spec.bits if quantity == "torque" else getattr(spec.input_bits, quantity)
     words = [_format(quantity, *each) for each in zip(bits, robot.joints, spec.joints, strict=True)]
-    if array in DESIRED:
-        words = [replace(word, name=f"desired {word.name}") for word in words]
+    if role := role_of(array):
+        words = [replace(word, name=f"{role} {word.name}") for word in words]
     return word_vector(array, robot.joint_names, words)
 
 

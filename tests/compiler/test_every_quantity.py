@@ -127,6 +127,13 @@ def state_outputs(
             return np.array([full[i, j] for i, j in upper_triangle(len(q))])
         case "momentum":
             return tree.mass_matrix(model, q) @ at["qd"]
+        case "passivity_torque":
+            still_there = tree.torques(model, q, still, at["qdd_reference"])
+            return still_there + tree.coriolis(model, q, at["qd"]) @ at["qd_reference"]
+        case "momentum_rate":
+            return tree.coriolis(model, q, at["qd"]).T @ at["qd"] - tree.torques(model, q, still, still)
+        case "coriolis":
+            return tree.coriolis(model, q, at["qd"]).ravel()
         case "kinematics":
             return tree.pose(model, q)
         case "jacobian":
