@@ -29,24 +29,24 @@ BUDGETS = {
     "base": 2_215,
     "bench": 2_270,
     "cli": 3_730,
-    "compiler": 2_190,
-    "dynamics": 3_910,
+    "compiler": 2_210,
+    "dynamics": 3_920,
     "evaluate": 5_554,
-    "export": 7_052,
-    "independent": 7_440,
+    "export": 7_110,
+    "independent": 7_465,
     "model": 1_180,
-    "plan": 4_115,
+    "plan": 4_160,
     "proof": 2_750,
     "questions": 3_790,
     "report": 2_360,
     "robots": 3_015,
-    "spec": 1_850,
+    "spec": 1_870,
     "sweeps": 2_080,
-    "targets": 3_900,
+    "targets": 4_030,
     "words": 2_560,
 }
 """Lines of Python that a folder may hold. They only shrink; what needs more says why in the commit that changes it."""
-MAX_LINES, MAX_FILES, MAX_TEST_LINES, MAX_FILE_LINES = 65_180, 351, 45_100, 450
+MAX_LINES, MAX_FILES, MAX_TEST_LINES, MAX_FILE_LINES = 65_520, 352, 45_230, 450
 """Of the package, of its files, of tests/, and of one file."""
 
 
