@@ -28,25 +28,25 @@ BUDGETS = {
     "assurance": 3_210,
     "base": 2_215,
     "bench": 2_270,
-    "cli": 3_730,
-    "compiler": 2_210,
-    "dynamics": 3_920,
-    "evaluate": 5_554,
-    "export": 7_110,
-    "independent": 7_465,
-    "model": 1_180,
-    "plan": 4_160,
+    "cli": 3_801,
+    "compiler": 2_208,
+    "dynamics": 3_975,
+    "evaluate": 5_445,
+    "export": 7_155,
+    "independent": 7_461,
+    "model": 1_183,
+    "plan": 4_158,
     "proof": 2_750,
     "questions": 3_790,
     "report": 2_360,
-    "robots": 3_015,
-    "spec": 1_870,
+    "robots": 3_110,
+    "spec": 1_874,
     "sweeps": 2_080,
-    "targets": 4_030,
-    "words": 2_560,
+    "targets": 4_026,
+    "words": 2_552,
 }
 """Lines of Python that a folder may hold. They only shrink; what needs more says why in the commit that changes it."""
-MAX_LINES, MAX_FILES, MAX_TEST_LINES, MAX_FILE_LINES = 65_520, 352, 45_230, 450
+MAX_LINES, MAX_FILES, MAX_TEST_LINES, MAX_FILE_LINES = 65_697, 351, 45_369, 450
 """Of the package, of its files, of tests/, and of one file."""
 
 
