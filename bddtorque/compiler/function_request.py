@@ -111,7 +111,7 @@ class Request:
         object.__setattr__(self, "target", fv.as_target(self.target, f"{self.where}, target"))
         fv.as_products(self.products, f"{self.where}, products")
         if self.chip is not None:
-            fv.as_chip(self.chip, f"{self.where}, chip")
+            object.__setattr__(self, "chip", fv.as_chip(self.chip, f"{self.where}, chip"))
         check_options(self, where=f"{self.where}: ")
         object.__setattr__(self, "accuracy", float(accuracy))
 
