@@ -19,14 +19,13 @@ from typing import Any
 from bddtorque.base.errors import BddTorqueError, one_line
 from bddtorque.base.system import scratch_folder
 from bddtorque.export.c_blocks import BlockCode, block_codes
-from bddtorque.export.c_call import CCall, CSignature
+from bddtorque.export.c_call import CCall, CSignature, header_text, model_prefix
 from bddtorque.export.c_float_steps import float_steps
-from bddtorque.export.c_header import header_text
 from bddtorque.export.c_source import floats_text, function_text, makefile_text, packaged, source_text
 from bddtorque.export.c_steps import PlanSteps, Steps, take_inputs
 from bddtorque.export.c_sums import Value
 from bddtorque.export.c_term import TermFunction
-from bddtorque.export.c_text import HelperCalls, prefix_of, safe_name
+from bddtorque.export.c_text import HelperCalls, safe_name
 from bddtorque.export.export_options import COptions
 from bddtorque.export.folder import check_folder, with_manifest, write_folder
 from bddtorque.export.selftest import check_exported, selftest_text
@@ -118,7 +117,7 @@ def stack_of(usage: str) -> int | None:
         told = re.fullmatch(r"(?:.*/)?([^/:]*):.*?:?([A-Za-z0-9_.]+)\t(\d+)\t\S+", line)
         if told:
             file, name = told[1], told[2].split(".")[0]
-            public = file.endswith("_float.c") and name.startswith(file.removesuffix("float.c"))
+            public = file.endswith("_float.c") and name.startswith(file.removesuffix("_float.c"))
             kind = "floats" if public else "words" if name.endswith("_words") and name != "clamp_words" else ""
             kind = kind or next((k for k in ("partial_products_", "block_") if name.startswith(k)), "helper")
             depth[kind] = max(depth.get(kind, 0), int(told[3]))
@@ -191,6 +190,8 @@ class Exported:
         The name of the function.
     bound
         The largest proved error of its words, in their units.
+    bound_si, unit
+        Of a term: its bound in the unit of its torque, and that unit.
     files
         Names of the files, and the bytes of each.
     forms
@@ -218,10 +219,13 @@ class Exported:
     measured: Measured | str
     chip: str = "generic32"
     note: str = ""
+    bound_si: float | None = None
+    unit: str = ""
 
     def to_plain(self) -> dict[str, Any]:
         """Return plain data for JSON."""
         measured = {"reason": self.measured} if isinstance(self.measured, str) else vars(self.measured)
+        of_term = {"bound": self.bound, "bound_si": self.bound_si, "unit": self.unit}
         return {
             "directory": str(self.directory),
             "prefix": self.prefix,
@@ -233,6 +237,7 @@ class Exported:
             "measured": dict(measured),
             "chip": self.chip,
             "note": self.note,
+            **({} if self.bound_si is None else of_term),
         }
 
 
@@ -324,6 +329,8 @@ def export_c(
         measured,
         profile.name,
         _chip_note(model, profile),
+        code.bound_si,
+        code.unit,
     )
 
 
@@ -352,6 +359,8 @@ class CFiles:
     bound: float
     table_bytes: int
     call: CCall
+    bound_si: float | None
+    unit: str
 
 
 def c_files(model: Model, **asked: Any) -> CFiles:
@@ -359,7 +368,7 @@ def c_files(model: Model, **asked: Any) -> CFiles:
     options = COptions(**asked)
     profile = chip_of(model, options.chip)
     alone = None if options.term is None else TermFunction.of(model, options.term)
-    prefix = prefix_of(model.name, options.name)
+    prefix = model_prefix(model, options.name)
     if alone and options.name is None:
         prefix = f"{prefix}_{safe_name(alone.name).lower()}"
     signature = CSignature.of(model, options.io, profile.register)
@@ -390,10 +399,11 @@ def c_files(model: Model, **asked: Any) -> CFiles:
         options={name: value for name, value in asdict(said).items() if name != "vectors"},
         forms={str(block.number): block.form for block in blocks}, call=call.to_plain(),
     )  # fmt: skip
-    called = prefix if alone else f"{prefix}_{signature.function}"
+    called = prefix if alone else signature.function(prefix)
     bound = alone.bound if alone else max(model.certificate.bounds)
     table_bytes = sum(block.bytes for block in blocks) + sum(array.bytes for array in steps.arrays)
-    return CFiles(files, blocks, sources, prefix, called, bound, table_bytes, call)
+    own = (alone.bound_si, alone.torque.unit) if alone else (None, "")
+    return CFiles(files, blocks, sources, prefix, called, bound, table_bytes, call, *own)
 
 
 def _steps(model: Model, chip: Chip, signature: CSignature) -> Steps:

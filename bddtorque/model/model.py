@@ -23,7 +23,7 @@ from bddtorque.base.workers import Progress
 from bddtorque.dynamics.graph import Graph
 from bddtorque.dynamics.run_time.payload_input import payload_values
 from bddtorque.evaluate.evaluator import Evaluator
-from bddtorque.evaluate.kinds import OnRange, SpreadBy
+from bddtorque.evaluate.runners import OnRange, SpreadBy
 from bddtorque.model.bdt_file import MEMORY, decode, encode, sections
 from bddtorque.model.exhaustive import exhaustive_error
 from bddtorque.model.provenance import Provenance
