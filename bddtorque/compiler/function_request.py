@@ -112,7 +112,7 @@ class Request:
         object.__setattr__(self, "target", as_target(self.target, f"{self.where}, target"))
         choice(self.products, PRODUCTS, f"{self.where}, products")
         if self.chip is not None:
-            as_chip(self.chip, f"{self.where}, chip")
+            object.__setattr__(self, "chip", as_chip(self.chip, f"{self.where}, chip"))
         check_options(self, where=f"{self.where}: ")
         object.__setattr__(self, "accuracy", float(accuracy))
 

@@ -35,6 +35,7 @@ from bddtorque.plan.wires import Input
 from bddtorque.spec.chips import Chip, chip_named
 from bddtorque.spec.field_values import as_flash
 from bddtorque.spec.resolve import ANY_CHIP
+from bddtorque.targets.tables.cost import flash_refusal, room_on
 from bddtorque.words.integer_range import word_range
 
 FLAGS = ("-std=gnu99", "-O2", "-ffp-contract=off", "-fno-asynchronous-unwind-tables")
@@ -152,18 +153,12 @@ def flash_of(model: Model, asked: int | str | None) -> int | None:
 
 def blocks_within_flash(model: Model, options: COptions, steps: Steps, chip: Chip) -> list[BlockCode]:
     """Return the tables as C, in no more than the code leaves of the flash; say so if the smallest ones take more."""
-    flash = flash_of(model, options.flash)
+    flash = room_on(chip, flash_of(model, options.flash))
     memory = model.provenance.memory if flash is None else max(flash - steps.code_bytes, 0)
     try:
-        return block_codes(model, steps.blocks, options.form, memory, chip)
+        return block_codes(model, steps.blocks, options.form, memory, chip, steps.code_bytes)
     except BudgetError as problem:
-        if flash is None:
-            raise
-        raise BddTorqueError(
-            f"flash must hold {problem.smallest:,} bytes of tables in their smallest forms and about "
-            f"{steps.code_bytes:,} of code on chip '{chip.name}', got {flash:,}: more flash or fewer bits would work",
-            option="flash",
-        ) from None
+        raise problem if flash is None else flash_refusal(problem.smallest, steps.code_bytes, flash, chip) from None
 
 
 def check_flash(taken: int, tables: int, flash: int | None, chip: Chip) -> None:
@@ -271,8 +266,8 @@ def export_c(
         Write only this term, such as ``"C1_22"`` (`bddtorque terms` lists the names), as a function of its own input
         words. The model must come from the source ``"terms"``.
     form
-        Form of the tables: ``"chosen"`` (cheapest within `flash`), ``"dense"``, ``"folded"``, ``"edge_valued"`` or
-        ``"bits"``; or ``"ifs"``: code instead of tables, one test and branch per diagram node.
+        Form of the tables: ``"chosen"`` (cheapest within `flash`), ``"dense"``, ``"folded"``, ``"runs"``,
+        ``"edge_valued"`` or ``"bits"``; or ``"ifs"``: code instead of tables, one test and branch per diagram node.
     flash
         Most bytes that tables and code may take, or text such as ``"16 kB"``; by default the value of the spec. If
         the chip's compiler is installed, the compiled size is measured and an export that takes more is rejected.
@@ -315,7 +310,7 @@ def export_c(
     )  # fmt: skip
     measured = measure(code.files, code.sources, code.call, command) if command else "no C compiler found"
     if isinstance(measured, Measured) and compiler is None and profile.tools:
-        check_flash(measured.rom, code.table_bytes, flash_of(model, flash), profile)
+        check_flash(measured.rom, code.table_bytes, room_on(profile, flash_of(model, flash)), profile)
     write_folder(target, code.files, force)
     return Exported(
         target,
