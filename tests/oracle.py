@@ -103,6 +103,11 @@ class PinocchioTree:
         upper = np.triu(pin.crba(model, model.createData(), self.coupling @ q + self.offset))
         return self.coupling.T @ (upper + np.triu(upper, 1).T) @ self.coupling
 
+    def coriolis(self, model: pin.Model, q: np.ndarray, qd: np.ndarray) -> np.ndarray:
+        """Return the matrix C of the driven joints with C q̇ the Coriolis and centripetal torques, and Ṁ − 2C skew."""
+        moved = (self.coupling @ q + self.offset, self.coupling @ qd)
+        return self.coupling.T @ pin.computeCoriolisMatrix(model, model.createData(), *moved) @ self.coupling
+
     def energy(self, model: pin.Model, q: np.ndarray, qd: np.ndarray) -> np.ndarray:
         """Return kinetic and potential energy."""
         data, position = model.createData(), self.coupling @ q + self.offset

@@ -44,7 +44,9 @@ class ShownTable:
         right = [name.startswith(">") for name in self.head]
         widths = self._widths(names, right, width)
         if not widths:
-            for name, *cells in self.rows:
+            name = ""
+            for first, *cells in self.rows:
+                name = first or name  # a row without one goes on with that of the row above
                 said = (f"{head} {cell}".strip() for head, cell in zip(names[1:], cells, strict=True) if cell)
                 yield from folded(f"  {name}: {', '.join(said)}", width, 4)
             return
@@ -136,6 +138,16 @@ def styled(text: str, code: int) -> str:
 def write_json(value: Any) -> None:
     """Write plain data to standard output as JSON; in ASCII, so that no encoding of a terminal spoils it."""
     sys.stdout.write(json.dumps(value, indent=2, allow_nan=False) + "\n")
+
+
+def for_shell(message: str) -> str:
+    """Return a message that names the arguments of Python with the options of commands instead."""
+
+    def option(match: re.Match[str]) -> str:
+        name, value = f"--{match[1].replace('_', '-')}", match[2].strip("\"'{}").replace("': ", "=")
+        return name if value == "True" else f"{name} {value}"
+
+    return re.sub(r"\b([a-z]+_[a-z]+|lock|snap)=(True\b|\"[a-z]+\"|\{'[^{}]*\}|[\d.e-]+)", option, message)
 
 
 def say(line: str) -> None:

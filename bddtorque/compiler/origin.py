@@ -22,6 +22,7 @@ from bddtorque.dynamics.coupling import refuse_uncompilable
 from bddtorque.dynamics.graph import Graph, Node, Op
 from bddtorque.dynamics.node_ranges import folding_errors, output_ranges
 from bddtorque.dynamics.quantity import MOTION
+from bddtorque.dynamics.recursion import TORQUES, JointRecursion
 from bddtorque.dynamics.regroup import regrouped
 from bddtorque.dynamics.robot_trace import trace_chain
 from bddtorque.dynamics.term_trace import traced_terms
@@ -81,11 +82,18 @@ def from_terms(robot: Robot, by_powers: bool = False) -> Origin:
 
 
 @lru_cache(maxsize=2)  # what the torques range over is found from it a moment before they are planned
-def from_recursion(robot: Robot) -> Origin:
-    """Return the torques as Newton-Euler computes them, one graph for all, regrouped for the fewest operations."""
+def from_recursion(robot: Robot, recursion: JointRecursion = TORQUES, names: tuple[str, ...] = ()) -> Origin:
+    """Return the torques as Newton-Euler computes them, one graph for all, regrouped for the fewest operations.
+
+    Or the outputs of another recursion, of these names.
+    """
     refuse_uncompilable(robot)
-    graph = trace_chain(*regrouped(chain_of(robot)))
-    return Origin("recursive", graph, lambda inputs, reach: recursion_errors(robot, reach, _magnitudes(inputs)))
+    graph = trace_chain(*regrouped(chain_of(robot)), recursion, names)
+
+    def find_errors(inputs: Mapping[str, Interval], reach: Sequence[float]) -> Floats:
+        return recursion_errors(robot, reach, _magnitudes(inputs), recursion)
+
+    return Origin("recursive", graph, find_errors)
 
 
 def _magnitudes(inputs: Mapping[str, Interval]) -> dict[str, float]:
@@ -104,6 +112,8 @@ def origins_of(spec: Spec, robot: Robot, inputs: Sequence[WordArray] = ()) -> li
             what = given[0] if given else f"quantity '{record.name}'"
             said = f"source 'terms' cannot be used with {what}: use source 'recursive' or 'auto'"
             raise BddTorqueError(said, option="source")
+        if record.recursion is not None and not spec.run_time:
+            return [from_recursion(robot, record.recursion, tuple(_names(spec, robot)))]
         return [from_robot(spec, robot, tuple(inputs))]
     weighing = robot.with_gravity((0.0, 0.0, 0.0)) if record.weightless else robot
     torques = _torque_origins(spec, weighing)

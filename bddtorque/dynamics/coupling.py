@@ -36,9 +36,10 @@ def drive_torques(chain: Chain, tau: Array) -> Array:
     if not chain.coupled:
         return tau
     drives = np.zeros((chain.driven, *tau.shape[:-1]), dtype=tau.dtype)
-    for drive, multiplier, own in zip(chain.drive.tolist(), chain.multiplier.tolist(), tau.T, strict=True):
+    joints = np.moveaxis(tau, -1, 0)
+    for drive, multiplier, own in zip(chain.drive.tolist(), chain.multiplier.tolist(), joints, strict=True):
         drives[drive] = drives[drive] + own * multiplier
-    return drives.T
+    return np.moveaxis(drives, 0, -1)
 
 
 def angle_name(joint: int) -> str:

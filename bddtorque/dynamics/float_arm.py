@@ -14,6 +14,8 @@ import numpy as np
 
 from bddtorque.dynamics.batch import Floats, torques
 from bddtorque.dynamics.chain import Chain, chain_of
+from bddtorque.dynamics.coupling import member_positions
+from bddtorque.dynamics.recursion import JointRecursion, numbers_of
 from bddtorque.dynamics.run_time_input import RunTimeInput
 from bddtorque.dynamics.tip import link_frames, tip_jacobian, tip_pose
 from bddtorque.robots.robot import Robot
@@ -60,6 +62,17 @@ class FloatArm:
             return torques(chain, self.q, *(moving_at if moving else (still, still)), turned)
 
         return list(self._superposed(of_chain, weightless).T)
+
+    def run(self, recursion: JointRecursion) -> list[Any]:
+        """Return the outputs of a recursion, of the arrays of the motion that it reads."""
+
+        def of_chain(chain: Chain, moving: bool) -> Floats:
+            positions = member_positions(chain, self.q)
+            sine, cosine, q = (numbers_of(list(each.T)) for each in (*sine_cosine(positions), positions))
+            rates = [self.input(name) if moving else self.still for name in recursion.rates]
+            return columns_of(recursion.outputs(chain, sine, cosine, q, rates), len(positions))
+
+        return list(self._superposed(of_chain, False).T)
 
     def pose(self) -> tuple[Floats, Floats]:
         """Return position (3, N) and rotation (3, 3, N) of the tip, in base axes."""

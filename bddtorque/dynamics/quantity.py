@@ -16,6 +16,7 @@ from bddtorque.base.errors import BddTorqueError
 from bddtorque.dynamics.batch import Floats, friction
 from bddtorque.dynamics.coupling import angle_words
 from bddtorque.dynamics.float_arm import FloatArm, columns_of
+from bddtorque.dynamics.recursion import JointRecursion
 from bddtorque.dynamics.traced_arm import TracedArm
 from bddtorque.robots.robot import Robot
 from bddtorque.words.bounded import Interval
@@ -25,7 +26,17 @@ Arm = TracedArm | FloatArm
 """A robot as quantities see it: numbers are traced, or arrays (N,) of N states."""
 MOTION = {"q": "position", "qd": "velocity", "qdd": "acceleration"}
 """The physical kind of each array of a motion; ``q_desired`` and so on hold the same as ``q``."""
-DESIRED = tuple(f"{array}_desired" for array in MOTION)
+ROLES = ("desired", "reference")
+"""Motions besides that of the robot."""
+DESIRED, _ = (tuple(f"{array}_{role}" for array in MOTION) for role in ROLES)
+
+
+def role_of(array: str) -> str:
+    """Return the role of an array of a motion, such as ``"desired"`` for ``q_desired``; empty for other arrays."""
+    name, _, role = array.partition("_")
+    return role if name in MOTION and role in ROLES else ""
+
+
 ANY = Interval(-math.inf, math.inf)
 
 
@@ -119,6 +130,8 @@ class Quantity:
     """True if each output is a torque of some motion. What is proved of the torques is then proved of it."""
     weightless: ClassVar[bool] = False
     """True if gravity is left out."""
+    recursion: ClassVar[JointRecursion | None] = None
+    """A recursion of its own, which it is traced by from regrouped numbers, and proved by, as torques are."""
     inverse_dynamics: ClassVar[bool] = False
     """True if it is the torque as a function of position, velocity and acceleration, whose terms have names."""
 
@@ -138,7 +151,9 @@ class Quantity:
 
     def compute(self, arm: Arm) -> list[Any]:
         """Return the outputs without friction, in the order of their labels, in SI units."""
-        raise NotImplementedError
+        if self.recursion is None:
+            raise NotImplementedError
+        return arm.run(self.recursion)
 
     def values(self, arm: FloatArm) -> Floats:
         """Return the outputs (N, outputs) of N states in float64, in SI units."""

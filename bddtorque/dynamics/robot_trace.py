@@ -8,11 +8,11 @@ import numpy as np
 import numpy.typing as npt
 
 from bddtorque.dynamics.chain import Array, Chain, chain_of
-from bddtorque.dynamics.coupling import drive_torques, member_motion, traced_positions
+from bddtorque.dynamics.coupling import traced_positions
 from bddtorque.dynamics.graph import Graph
-from bddtorque.dynamics.newton_euler import WRENCH, newton_euler
+from bddtorque.dynamics.recursion import TORQUES, JointRecursion
 from bddtorque.dynamics.regroup import regrouped
-from bddtorque.dynamics.tracer import Number, Tracer, traced_inputs
+from bddtorque.dynamics.tracer import Tracer, traced_inputs
 from bddtorque.robots.library import RobotLike, load_robot
 
 
@@ -41,28 +41,22 @@ def trace_torques(robot: RobotLike, regroup: bool = True) -> Graph:
     return min(trace_chain(*regrouped(chain)), own, key=lambda graph: sum(graph.counts().values()))
 
 
-def trace_chain(chain: Chain, offset: npt.NDArray[np.float64]) -> Graph:
-    """Return the graph of the torques of a chain whose turning joints stand at q + offset (rad)."""
+def trace_chain(
+    chain: Chain, offset: npt.NDArray[np.float64], recursion: JointRecursion = TORQUES, names: Sequence[str] = ()
+) -> Graph:
+    """Return the graph of the torques of a chain whose turning joints stand at q + offset (rad), or of a recursion.
+
+    `names` are those of its outputs; torques are tau1, tau2, ...
+    """
     tracer = Tracer()
-    q = traced_positions(chain, tracer)
-    qd, qdd = (traced_inputs(tracer, kind, chain.driven) for kind in ("qd", "qdd"))
-    q = q * chain.multiplier
+    rates = [traced_inputs(tracer, kind, chain.driven) for kind in recursion.rates]
+    q = traced_positions(chain, tracer) * chain.multiplier
     angle, q = q + (chain.offset + offset), q + chain.offset
-    tau = trace_recursion(chain, q, *sines_and_cosines(tracer, angle), qd, qdd)
-    return tracer.graph(tau, [f"tau{i + 1}" for i in range(chain.driven)])
+    outputs = recursion.outputs(chain, *sines_and_cosines(tracer, angle), q, rates)
+    return tracer.graph(outputs, names or [f"tau{i + 1}" for i in range(chain.driven)])
 
 
 def sines_and_cosines(tracer: Tracer, angles: Array) -> tuple[Array, Array]:
     """Return sines and cosines of angles under trace."""
     sine, cosine = (np.array([turn(each) for each in angles], dtype=object) for turn in (tracer.sin, tracer.cos))
     return sine, cosine
-
-
-def trace_recursion(
-    chain: Chain, q: Array, sine: Array, cosine: Array, qd: Sequence[Number], qdd: Sequence[Number]
-) -> list[Number]:
-    """Return the torques of the drives under trace, from the positions of all joints and the motion of the drives."""
-    velocity, acceleration = (member_motion(chain, np.array(each, dtype=object)) for each in (qd, qdd))
-    tau, wrench = np.zeros(len(q), dtype=object), np.zeros((len(q), WRENCH), dtype=object)
-    newton_euler(chain, sine, cosine, q, velocity, acceleration, tau, wrench)
-    return list(drive_torques(chain, tau))

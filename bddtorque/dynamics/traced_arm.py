@@ -26,7 +26,8 @@ from bddtorque.dynamics.exact_trace import (
 )
 from bddtorque.dynamics.graph import Graph
 from bddtorque.dynamics.newton_euler import add
-from bddtorque.dynamics.robot_trace import sines_and_cosines, trace_recursion
+from bddtorque.dynamics.recursion import TORQUES, JointRecursion
+from bddtorque.dynamics.robot_trace import sines_and_cosines
 from bddtorque.dynamics.run_time_input import RunTimeInput
 from bddtorque.dynamics.tracer import Exact, ExactTracer, Number, traced_inputs
 from bddtorque.robots.robot import Robot
@@ -60,8 +61,7 @@ class TracedArm:
     def torques(self, qd: Sequence[Number], qdd: Sequence[Number], weightless: bool = False) -> list[Number]:
         """Return the torques of a motion, without friction."""
         if self.torque_graph is None:
-            chain = self.chain(weightless)
-            found = trace_recursion(chain, *self.member_positions(chain), qd, qdd)
+            found = self._exact(TORQUES, (qd, qdd), weightless)
         else:
             motion = {"q": self.input("q"), "qd": qd, "qdd": qdd}
             inputs = {f"{kind}{j}": value for kind, values in motion.items() for j, value in enumerate(values, 1)}
@@ -69,6 +69,10 @@ class TracedArm:
             found = self.torque_graph.evaluate(inputs, self.tracer, Exact)
         self.motions.append(TracedMotion(list(qd), list(qdd), found))
         return found
+
+    def run(self, recursion: JointRecursion) -> list[Number]:
+        """Return the outputs of a recursion, of the arrays of the motion that it reads."""
+        return self._exact(recursion, [self.input(name) for name in recursion.rates])
 
     def pose(self) -> tuple[Any, Rows]:
         """Return position and rotation of the tip, in base axes."""
@@ -108,6 +112,13 @@ class TracedArm:
         """Return the positions of all joints, followers too, and their sines and cosines."""
         position = traced_positions(chain, self.tracer) * chain.multiplier + chain.offset
         return position, *sines_and_cosines(self.tracer, position)
+
+    def _exact(
+        self, recursion: JointRecursion, rates: Sequence[Sequence[Number]], weightless: bool = False
+    ) -> list[Number]:
+        chain = self.chain(weightless)
+        position, sine, cosine = self.member_positions(chain)
+        return recursion.outputs(chain, sine, cosine, position, rates)
 
 
 @dataclass(frozen=True)

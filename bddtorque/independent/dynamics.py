@@ -52,8 +52,13 @@ def world_of(robot: Robot, algebra: Any) -> World:
     return World([algebra.number(each) for each in robot.gravity])
 
 
-def torques(robot: Robot, state: State, carried: Sequence[tuple[Vector, Vector]], algebra: Any) -> list[Any]:
-    """Return the torque of every drive, friction left out, from the `loads` of all members."""
+def torques(robot: Robot, state: State, algebra: Any, world: World | None = None) -> list[Any]:
+    """Return the torque of every drive, friction left out."""
+    return drive_torques(robot, state, loads(robot, state, algebra, world), algebra)
+
+
+def drive_torques(robot: Robot, state: State, carried: Sequence[tuple[Vector, Vector]], algebra: Any) -> list[Any]:
+    """Return the torque of every drive from the `loads` of all members."""
     taus: list[Any] = [algebra.number(ZERO)] * len(robot.joints)
     for member, (f, m), qdd in zip(robot.members, carried, state.qdd, strict=True):
         own = (m[2] if member.joint.turns else f[2]) + qdd.scaled(member.joint.rotor)

@@ -120,7 +120,7 @@ class FunctionTruth:
 
         (found,) = unrounded(self.plan, words, angles_of(self.plan, self.axes), circuit, opaque, look)
         terms[FAR, 0] = found - self.output.in_units(true, circuit)
-        return ranges_in_waves(circuit, terms, dict(enumerate(self.inputs.values())), wanted)[0]
+        return ranges_in_waves(circuit, terms, dict(enumerate(self.inputs.values())), wanted)
 
 
 def _check_rules(rules: Any, plan: Plan, relative_to: str) -> None:

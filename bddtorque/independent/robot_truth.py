@@ -11,6 +11,7 @@ from .certificate import ROBOT, Claim, Stated
 from .comparison import Comparison, Spans, compare
 from .findings import RefusedError, require
 from .formats import Format, Words
+from .laws import Friction
 from .plan import Plan
 from .ranges import Span
 from .reading import between, flag, list_of, object_of, real, several, text, whole
@@ -196,8 +197,8 @@ def _check_words(plain: Any, subject: Subject) -> None:
         _check_joint(said, robot.joints[j], [RANGES[key][0] for key in used], f"spec, joint {j + 1}")
     bits = {**bits, "torque": plain.get("bits")}
     for array, formats in arrays.items():
-        quantity, units = RANGES[array.partition("_")[0]]
-        prefix = "desired " if array.endswith("_desired") else ""
+        kind, _, role = array.partition("_")
+        (quantity, units), prefix = RANGES[kind], f"{role} " if role else ""
         wanted = several(between(2, 32), n)(bits[quantity], f"spec, bits of {quantity}")
         for j, (word, said) in enumerate(zip(formats, joints, strict=True)):
             where, joint = f"spec, {quantity} of joint {j + 1}", robot.joints[j]
@@ -268,6 +269,7 @@ def _points(position: Format) -> float:
 def _check_friction(plan: Plan, robot: Robot, facts: list[Facts]) -> None:
     """Refuse tables of laws where no joint has one, or that are cut off."""
     laws = [joint.friction for joint in robot.joints if joint.friction is not None]
+    laws += [law.dry for law in laws if isinstance(law, Friction) and law.dry is not None]
     for k, (block, fact) in enumerate(zip(plan.blocks, facts, strict=True)):
         require(block.kind != "given", f"block {k}: expected no given words in an arm")
         if block.law is not None:

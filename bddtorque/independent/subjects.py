@@ -7,7 +7,7 @@ The files `quantity_*.py` define `RECORDS` of the first kind, `run_time_*.py` of
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
@@ -17,7 +17,7 @@ from pkgutil import iter_modules
 from typing import Any, ClassVar
 
 from .circuits import Circuit, ranges_of
-from .dynamics import State, World, loads, torques, world_of
+from .dynamics import State, World, drive_torques, loads, world_of
 from .formats import Format, Words
 from .graph import Angle
 from .ranges import Span
@@ -216,9 +216,13 @@ class Subject:
                 found[f"q{j + 1}"] = algebra.position(j, word.lowest, word.highest)
         return found
 
-    def truth(self, algebra: Any) -> list[Any]:
-        """Return the true values of all outputs, friction left out."""
-        return self.record.truth(Scene(self, algebra))
+    def truth(self, algebra: Any, viscous: Sequence[Fraction] = ()) -> list[Any]:
+        """Return the true values of all outputs, of friction the `viscous` parts of the joints alone."""
+        scene = Scene(self, algebra)
+        truth = self.record.truth(scene)
+        for j, factor in enumerate(viscous):
+            truth[j] = truth[j] + scene.values["qd"][j].scaled(factor) if factor else truth[j]
+        return truth
 
     def sizes(self) -> list[float]:
         """Return how large the numbers are that each output is summed from, in its units.
@@ -277,7 +281,7 @@ class Scene:
         world = replace(self.world, gravity=[self.algebra.number(ZERO)] * 3) if weightless else self.world
         state = self.state(qd, qdd)
         carried = loads(self.robot, state, self.algebra, world)
-        found = torques(self.robot, state, carried, self.algebra)
+        found = drive_torques(self.robot, state, carried, self.algebra)
         for drive, torque in enumerate(found):
             members = [
                 (each, load) for each, load in zip(self.robot.members, carried, strict=True) if each.drive == drive

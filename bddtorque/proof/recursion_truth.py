@@ -22,7 +22,7 @@ import numpy.typing as npt
 
 from bddtorque.dynamics.chain import Chain, chain_of, transform
 from bddtorque.dynamics.coupling import drive_torques
-from bddtorque.dynamics.newton_euler import WRENCH, newton_euler
+from bddtorque.dynamics.recursion import TORQUES, JointRecursion, in_order, run_newton_euler
 from bddtorque.dynamics.regroup import Frames, RegroupSteps, about_z, regroup_steps
 from bddtorque.robots.frames import times
 from bddtorque.robots.robot import Robot
@@ -67,14 +67,14 @@ def _largest_parts(robot: Robot) -> Floats:
 
 def bounded_torques(chain: Chain, sine: Any, cosine: Any, q: Any, qd: Any, qdd: Any) -> list[Bounded]:
     """Return the torques of the drives of a chain, all arguments (k,) arrays of floats or `Bounded`."""
-    tau, wrench = np.zeros(len(q), dtype=object), np.zeros((len(q), WRENCH), dtype=object)
-    newton_euler(chain, sine, cosine, q, qd, qdd, tau, wrench)
-    drives = drive_torques(chain, tau)
+    drives = drive_torques(chain, run_newton_euler(chain, sine, cosine, q, qd, qdd))
     return [value if isinstance(value, Bounded) else Bounded(np.float64(value)) for value in drives]
 
 
-def recursion_errors(robot: Robot, reach: Sequence[float], motion: Mapping[str, float]) -> Floats:
-    """Return, for each torque, how far the traced recursion can be from the true torque, N·m or N, shape (n,).
+def recursion_errors(
+    robot: Robot, reach: Sequence[float], motion: Mapping[str, float], recursion: JointRecursion = TORQUES
+) -> Floats:
+    """Return, for each output, how far the traced recursion can be from the true torque, or the true output.
 
     `reach` is the largest |position| (n,), `motion` the largest magnitude of every qd and qdd by name.
     """
@@ -86,8 +86,8 @@ def recursion_errors(robot: Robot, reach: Sequence[float], motion: Mapping[str, 
     middle = _with_errors(steps.undropped, _distances(steps.undropped, exact))
     result = steps.result.chain
     dropped = _with_errors(result, _radii(result, body=_dropping(steps)))
-    rest = sum(_errors(each, off, reach, motion) for each, off in ((middle, still), (dropped, angle)))
-    errors: Floats = (_rotation_errors(robot, tilts, reach, motion) + np.asarray(rest)) * ROUND_UP
+    rest = sum(_errors(each, off, reach, motion, recursion) for each, off in ((middle, still), (dropped, angle)))
+    errors: Floats = (_rotation_errors(robot, tilts, reach, motion, recursion) + np.asarray(rest)) * ROUND_UP
     if not np.isfinite(errors).all():
         raise OverflowError("the torques of this robot are beyond what floats can bound")
     return errors
@@ -101,10 +101,16 @@ def rotation_errors(robot: Robot, reach: Sequence[float], motion: Mapping[str, f
     )
 
 
-def _rotation_errors(robot: Robot, tilts: Floats, reach: Sequence[float], motion: Mapping[str, float]) -> Floats:
+def _rotation_errors(
+    robot: Robot,
+    tilts: Floats,
+    reach: Sequence[float],
+    motion: Mapping[str, float],
+    recursion: JointRecursion = TORQUES,
+) -> Floats:
     chain = chain_of(robot)
     own = _with_errors(_largest(chain, robot), _radii(chain, rotation=tilts))
-    return _errors(own, np.zeros(len(chain.offset)), reach, motion)
+    return _errors(own, np.zeros(len(chain.offset)), reach, motion, recursion)
 
 
 def _all_tilts(chain: Chain) -> Floats:
@@ -225,23 +231,26 @@ def _dropping(steps: RegroupSteps) -> Floats:
     return radii
 
 
-def _errors(chain: Chain, angle: Floats, reach: Sequence[float], motion: Mapping[str, float]) -> Floats:
-    """Return the errors of the torques of a chain of numbers with errors, (n,)."""
+def _errors(
+    chain: Chain, angle: Floats, reach: Sequence[float], motion: Mapping[str, float], recursion: JointRecursion
+) -> Floats:
+    """Return the errors of the outputs of a chain of numbers with errors, as they are listed."""
     k, n = len(chain.turns), chain.driven
     drives = list(zip(chain.drive.tolist(), chain.multiplier.tolist(), strict=True))
-    arrays = [np.zeros(k, dtype=object) for _ in range(6)]
-    sine, cosine, q, qd, qdd, tau = arrays
+    sine, cosine, q, *rates = (np.zeros(k, dtype=object) for _ in range(3 + len(recursion.rates)))
     for i, (j, multiplier) in enumerate(drives):
         sine[i], cosine[i] = (
             ErrorBound(Interval(-1.0, 1.0), {"constants": float(angle[i])}, sine=SineOf(i, which))
             for which in (False, True)
         )
-        sizes = (reach[j], motion[f"qd{j + 1}"], motion[f"qdd{j + 1}"])
+        sizes = (reach[j], *(motion[f"{name}{j + 1}"] for name in recursion.rates))
         scaled = [ErrorBound(Interval(-size, size)) * multiplier for size in sizes]
-        q[i], qd[i], qdd[i] = scaled[0] + float(chain.offset[i]), scaled[1], scaled[2]
-    newton_euler(chain, sine, cosine, q, qd, qdd, tau, np.zeros((k, WRENCH), dtype=object))
-    errors = np.zeros(n)
-    for i, (j, multiplier) in enumerate(drives):
-        if isinstance(tau[i], ErrorBound):
-            errors[j] += (tau[i] * multiplier).error
-    return errors
+        q[i] = scaled[0] + float(chain.offset[i])
+        for rate, size in zip(rates, scaled[1:], strict=True):
+            rate[i] = size
+    outputs = recursion.run(chain, sine, cosine, q, *rates)
+    errors = np.zeros((*outputs.shape[:-1], n))
+    for *row, i in np.ndindex(outputs.shape):
+        if isinstance(output := outputs[(*row, i)], ErrorBound):
+            errors[(*row, drives[i][0])] += (output * drives[i][1]).error
+    return in_order(errors)

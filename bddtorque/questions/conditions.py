@@ -14,7 +14,7 @@ from typing import Any
 from bddtorque.base.errors import BddTorqueError, unknown
 from bddtorque.base.measures import measure
 from bddtorque.base.plain import describe, real
-from bddtorque.dynamics.quantity import MOTION
+from bddtorque.dynamics.quantity import MOTION, role_of
 from bddtorque.model.model import Model
 from bddtorque.words.formats import TURN, Format, limit_run, limits
 from bddtorque.words.integer_range import wrap
@@ -121,7 +121,7 @@ def _ends(model: Model, name: str, wanted: Any, text: str) -> Iterator[tuple[str
 
 def _measured(array: str) -> str:
     """Return what the words of an array measure, ``"position"``; empty where values have no units."""
-    return MOTION.get(array.removesuffix("_desired"), "")
+    return MOTION.get(array.removesuffix(f"_{role_of(array)}"), "")
 
 
 def _value(given: Any, name: str, measured: str, word: Format, text: str) -> float:

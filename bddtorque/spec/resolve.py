@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from bddtorque.base.errors import BddTorqueError, refusals_in, unknown
 from bddtorque.base.measures import Range, check_unit
-from bddtorque.dynamics.quantity import DESIRED, MOTION, derived_words
+from bddtorque.dynamics.quantity import MOTION, derived_words, role_of
 from bddtorque.robots.parts import ACCELERATION_PER_VELOCITY
 from bddtorque.spec.field_values import DRIVE, RANGED, Bits, JointRange, check_clear, is_named, range_in_si
 from bddtorque.spec.records import InputBits, JointSpec, Ranges
@@ -216,8 +216,8 @@ def motion_array(spec: Spec, robot: Robot, array: str) -> WordArray:
     quantity = "torque" if kind == "tau" else MOTION[kind]
     bits: Any = spec.bits if quantity == "torque" else getattr(spec.input_bits, quantity)
     words = [_format(quantity, *each) for each in zip(bits, robot.joints, spec.joints, strict=True)]
-    if array in DESIRED:
-        words = [replace(word, name=f"desired {word.name}") for word in words]
+    if role := role_of(array):
+        words = [replace(word, name=f"{role} {word.name}") for word in words]
     return word_vector(array, robot.joint_names, words)
 
 
@@ -283,6 +283,13 @@ def _range_for_all(spec: Spec, quantity: str, index: int, robot: Robot) -> Joint
 def _robot_range(joint: Joint, quantity: str) -> Range | None:
     if quantity == "position":
         low, high = joint.lower, joint.upper
+        if joint.kind.mistaken(low) or joint.kind.mistaken(high):
+            unit = joint.kind.units["position"]
+            raise BddTorqueError(
+                f"joint '{joint.name}': position limits of {low:g} to {high:g} {unit} look like "
+                f"{'degrees' if joint.kind.turns else 'mm'} or a placeholder, and would be what words range over: "
+                "correct the robot, or give the position that is used (position=, --position)"
+            )
     else:
         high = getattr(joint, "effort" if quantity == "torque" else quantity)
         low = -high

@@ -127,6 +127,13 @@ def state_outputs(
             return np.array([full[i, j] for i, j in upper_triangle(len(q))])
         case "momentum":
             return tree.mass_matrix(model, q) @ at["qd"]
+        case "passivity_torque":
+            still_there = tree.torques(model, q, still, at["qdd_reference"])
+            return still_there + tree.coriolis(model, q, at["qd"]) @ at["qd_reference"]
+        case "momentum_rate":
+            return tree.coriolis(model, q, at["qd"]).T @ at["qd"] - tree.torques(model, q, still, still)
+        case "coriolis":
+            return tree.coriolis(model, q, at["qd"]).ravel()
         case "kinematics":
             return tree.pose(model, q)
         case "jacobian":
@@ -196,6 +203,9 @@ def check_compiled(robot: Robot, quantity: str, at_run_time: tuple[str, ...], ta
     for column, true, word, proved in outputs:
         units = np.clip(word.units(true), word.lowest, word.highest)
         assert np.abs(column - units).max() <= proved.bound + 1e-9 * scale / word.lsb, proved.name
+        # neither words nor the truth are clamped: words that are too narrow would clip both alike
+        beyond = max(word.lowest - word.units(true).min(), word.units(true).max() - word.highest)
+        assert beyond <= proved.bound + 1e-9 * scale / word.lsb, proved.name
         assert proved.faithful, proved.name
         assert proved.saturation == "cannot", proved.name  # ranges were found, and hold all that there is
         assert proved.low - 1e-9 * scale <= true.min() and true.max() <= proved.high + 1e-9 * scale, proved.name

@@ -29,7 +29,7 @@ import bddtorque as bt
 from bddtorque.cli import main
 from bddtorque.independent import check_bytes, check_file
 from bddtorque.independent.__main__ import main as alone
-from bddtorque.independent.dynamics import State, loads, torques
+from bddtorque.independent.dynamics import State, torques
 from bddtorque.independent.robots import robot_of
 from bddtorque.model.model import to_bytes
 from bddtorque.robots.robot_data import robot_to_plain
@@ -234,8 +234,7 @@ def test_its_newton_euler_is_pinocchios(kinds, seed):
     model = pinocchio_model(robot)
     q, qd, qdd = random_states(robot, 5, seed)
     columns = [[Number(column) for column in each.T] for each in (q, np.sin(q), np.cos(q), qd, qdd)]
-    plain, state = robot_of(json.loads(json.dumps(robot_to_plain(robot)))), State(*columns)
-    own = torques(plain, state, loads(plain, state, Plain()), Plain())
+    own = torques(robot_of(json.loads(json.dumps(robot_to_plain(robot)))), State(*columns), Plain())
     found = np.stack([np.broadcast_to(each.value, len(q)) for each in own], axis=1)
     wanted = rnea(model, q, qd, qdd)
     assert np.allclose(found, wanted, rtol=0, atol=1e-9 * (1 + np.abs(wanted).max()))

@@ -15,7 +15,7 @@ from sample_robots import example_urdf, extended, joint
 
 import bddtorque as bt
 from bddtorque.independent import comparison
-from bddtorque.independent.dynamics import State, loads, torques
+from bddtorque.independent.dynamics import State, torques
 from bddtorque.independent.findings import RefusedError
 from bddtorque.independent.robots import robot_of
 from bddtorque.model.model import to_bytes
@@ -52,8 +52,7 @@ def test_torques_are_pinocchios():
         moved = (position, np.sin(position), np.cos(position), k * qd[:, member.drive], k * qdd[:, member.drive])
         for column, values in zip(columns, moved, strict=True):
             column.append(Number(values))
-    state = State(*columns)
-    found = np.stack([each.value for each in torques(own, state, loads(own, state, Plain()), Plain())], axis=1)
+    found = np.stack([each.value for each in torques(own, State(*columns), Plain())], axis=1)
     expected = pinocchio_torques(pin.buildModelFromXML(TREE), robot, q, qd, qdd)
     assert np.abs(found - expected).max() < 1e-11 * np.abs(expected).max()
 
