@@ -125,6 +125,7 @@ def as_choice(*known: str) -> ChoiceReader:
 
 
 as_target = as_choice(*TARGETS)
+as_products = as_choice("auto", "blocks", "squares", "partial")
 
 
 class ChipReader(ChoiceReader):

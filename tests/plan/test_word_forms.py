@@ -8,6 +8,7 @@ import numba
 import numpy as np
 import pytest
 from diagram_samples import from_function, parity, rounded_product, tables
+from diagrams import build
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -15,7 +16,6 @@ from bddtorque.plan.bdd import signed_edges
 from bddtorque.plan.engine import MemoryLimit
 from bddtorque.plan.forms import FORMS, Bits, EdgeValued, Form, Lockstep, Runs, check_form, make_form
 from bddtorque.plan.forms.bit_forms import LANES, LEVELS, walk_lanes
-from bddtorque.plan.reduction import build
 from bddtorque.plan.rows import digit_cuts, merge_rows, unroll
 from bddtorque.plan.table import Table
 
