@@ -26,9 +26,9 @@ OWN = [name for name in FILES if not name.startswith("independent/")]
 """Files of the package but the checker, which is copied elsewhere as a folder of its own."""
 BUDGETS = {
     "assurance": 3_210,
-    "base": 2_200,
+    "base": 2_216,
     "bench": 2_270,
-    "cli": 3_801,
+    "cli": 3_780,
     "compiler": 2_185,
     "dynamics": 3_975,
     "evaluate": 5_445,
@@ -38,8 +38,8 @@ BUDGETS = {
     "plan": 4_140,
     "proof": 2_750,
     "questions": 3_790,
-    "report": 2_360,
-    "robots": 3_110,
+    "report": 2_350,
+    "robots": 3_101,
     "spec": 1_835,
     "sweeps": 2_080,
     "targets": 4_026,
