@@ -29,10 +29,10 @@ BUDGETS = {
     "base": 2_216,
     "bench": 2_270,
     "cli": 3_780,
-    "compiler": 2_185,
+    "compiler": 2_190,
     "dynamics": 3_975,
-    "evaluate": 5_445,
-    "export": 7_155,
+    "evaluate": 5_429,
+    "export": 7_119,
     "independent": 7_461,
     "model": 1_185,
     "plan": 4_140,
@@ -42,7 +42,7 @@ BUDGETS = {
     "robots": 3_101,
     "spec": 1_835,
     "sweeps": 2_080,
-    "targets": 4_026,
+    "targets": 4_029,
     "words": 2_552,
 }
 """Lines of Python that a folder may hold. They only shrink; what needs more says why in the commit that changes it."""
