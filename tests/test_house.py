@@ -39,7 +39,7 @@ BUDGETS = {
     "proof": 2_750,
     "questions": 3_790,
     "report": 2_350,
-    "robots": 3_101,
+    "robots": 3_112,
     "spec": 1_835,
     "sweeps": 2_080,
     "targets": 4_029,
