@@ -26,7 +26,7 @@ OWN = [name for name in FILES if not name.startswith("independent/")]
 """Files of the package but the checker, which is copied elsewhere as a folder of its own."""
 BUDGETS = {
     "assurance": 3_210,
-    "base": 2_216,
+    "base": 2_220,
     "bench": 2_270,
     "cli": 3_780,
     "compiler": 2_190,
@@ -46,7 +46,7 @@ BUDGETS = {
     "words": 2_552,
 }
 """Lines of Python that a folder may hold. They only shrink; what needs more says why in the commit that changes it."""
-MAX_LINES, MAX_FILES, MAX_TEST_LINES, MAX_FILE_LINES = 65_600, 348, 44_850, 450
+MAX_LINES, MAX_FILES, MAX_TEST_LINES, MAX_FILE_LINES = 65_540, 348, 44_650, 450
 """Of the package, of its files, of tests/, and of one file."""
 
 
