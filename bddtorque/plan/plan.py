@@ -140,7 +140,7 @@ class Plan:
 
     def most(self, wire: Sum | Output) -> int:
         """Return what the terms of a sum add up to at most, each in its word at the largest magnitude."""
-        return sum(abs(factor) << (self.bits_of(source) - 1) for source, factor in wire.parts) + abs(wire.constant)
+        return sum(abs(factor) << (self.bits_of(part) - 1) for part, factor in wire.parts) + abs(wire.constant)
 
     def needed(self, wires: Iterable[int]) -> list[int]:
         """Return some wires with all that they are computed from, in the plan's order."""
