@@ -32,7 +32,7 @@ BUDGETS = {
     "compiler": 2_190,
     "dynamics": 3_975,
     "evaluate": 5_429,
-    "export": 7_119,
+    "export": 7_120,
     "independent": 7_461,
     "model": 1_185,
     "plan": 4_144,
