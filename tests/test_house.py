@@ -43,7 +43,7 @@ BUDGETS = {
     "spec": 1_835,
     "sweeps": 2_080,
     "targets": 4_029,
-    "words": 2_552,
+    "words": 2_545,
 }
 """Lines of Python that a folder may hold. They only shrink; what needs more says why in the commit that changes it."""
 MAX_LINES, MAX_FILES, MAX_TEST_LINES, MAX_FILE_LINES = 65_540, 348, 44_650, 450
