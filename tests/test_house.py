@@ -36,7 +36,7 @@ BUDGETS = {
     "independent": 7_511,
     "model": 1_185,
     "plan": 4_144,
-    "proof": 3_786,
+    "proof": 3_788,
     "questions": 3_790,
     "report": 2_350,
     "robots": 3_112,
@@ -46,7 +46,7 @@ BUDGETS = {
     "words": 2_545,
 }
 """Lines of Python that a folder may hold. They only shrink; what needs more says why in the commit that changes it."""
-MAX_LINES, MAX_FILES, MAX_TEST_LINES, MAX_FILE_LINES = 66_530, 351, 44_790, 450
+MAX_LINES, MAX_FILES, MAX_TEST_LINES, MAX_FILE_LINES = 66_532, 351, 44_790, 450
 """Of the package, of its files, of tests/, and of one file."""
 
 

@@ -31,6 +31,8 @@ STILL = Format("range", 2, -1.0, 1.0)
 HALF_TURN = TURN / 2 * ROUND_UP
 GAP, WIDER_GAP, FEW_POSITIONS = 0.05, 0.08, 5
 """Of the largest torque found: how far beyond it a range may be; the wider one where more positions matter."""
+SHARE = 1 - 1e-6
+"""Of the way from what was found to an end: bounds come out as large as they may be, and are rounded up."""
 CLOSE_GAP, CLOSE_WORK = 0.01, 20_000_000
 """For both ends of a range where few positions matter."""
 
@@ -61,7 +63,7 @@ class TorqueBox:
         if grids is None:
             return False
         rest = high - rubbing.high, rubbing.low - low
-        slack = [end - sum(grid.found[side] for grid in grids) for side, end in enumerate(rest)]
+        slack = [(end - sum(grid.found[side] for grid in grids)) * SHARE for side, end in enumerate(rest)]
         sizes = [max(map(abs, grid.found)) for grid in grids]
         total = max(sum(sizes), 1e-300)
         for grid, size in zip(grids, sizes, strict=True):
