@@ -267,11 +267,14 @@ def check_widths(plan: Plan, where: str = "plan") -> None:
     for each in plan.sums:
         bits = plan.most(each).bit_length()
         if bits > MAX_BITS:
-            other = {"terms": "source 'recursive', ", "recursive": "source 'terms', "}.get(plan.source, "")
-            raise BddTorqueError(
-                f"{where}, '{each.name:.40}': a sum needs {bits} bits, but the limit is {MAX_BITS}: fewer bits, "
-                f"{other}narrower ranges or a larger accuracy would work"
-            )
+            what = f"{where}, '{each.name:.40}': a sum needs {bits} bits, but the limit is {MAX_BITS}"
+            raise BddTorqueError(f"{what}: {_what_helps(plan)}")
+
+
+def _what_helps(plan: Plan) -> str:
+    """Return what makes the words of a plan shorter."""
+    other = {"terms": "source 'recursive', ", "recursive": "source 'terms', "}.get(plan.source, "")
+    return f"fewer bits, {other}narrower ranges or a larger accuracy would work"
 
 
 def _check_product(plan: Plan, wire: Product, where: str) -> None:
@@ -283,4 +286,6 @@ def _check_product(plan: Plan, wire: Product, where: str) -> None:
     elif wire.method == "squares":
         fits = fits and max(bits) < widths[0]
     if not fits:
-        raise BddTorqueError(f"{where}: words of {bits[0]} and {bits[1]} bits are too wide for their product")
+        raise BddTorqueError(
+            f"{where}: words of {bits[0]} and {bits[1]} bits are too wide for their product: {_what_helps(plan)}"
+        )
