@@ -29,13 +29,13 @@ BUDGETS = {
     "base": 2_220,
     "bench": 2_200,
     "cli": 3_770,
-    "compiler": 2_190,
+    "compiler": 2_180,
     "dynamics": 3_975,
     "evaluate": 5_429,
-    "export": 7_119,
+    "export": 7_120,
     "independent": 7_461,
     "model": 1_185,
-    "plan": 4_144,
+    "plan": 4_140,
     "proof": 2_750,
     "questions": 3_790,
     "report": 2_350,
@@ -43,10 +43,10 @@ BUDGETS = {
     "spec": 1_835,
     "sweeps": 2_050,
     "targets": 4_029,
-    "words": 2_552,
+    "words": 2_545,
 }
 """Lines of Python that a folder may hold. They only shrink; what needs more says why in the commit that changes it."""
-MAX_LINES, MAX_FILES, MAX_TEST_LINES, MAX_FILE_LINES = 65_540, 348, 44_650, 450
+MAX_LINES, MAX_FILES, MAX_TEST_LINES, MAX_FILE_LINES = 65_420, 347, 44_600, 450
 """Of the package, of its files, of tests/, and of one file."""
 
 
