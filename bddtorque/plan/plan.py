@@ -17,7 +17,7 @@ from typing import Any
 from bddtorque.base.errors import BddTorqueError
 from bddtorque.base.plain import choice, listed, of_type, table, whole
 from bddtorque.base.shown_text import html_table
-from bddtorque.plan.blocks import BLOCKS, MAX_TABLE_BITS, Block, block_key, output_format
+from bddtorque.plan.blocks import BLOCKS, MAX_TABLE_BITS, Block, output_format
 from bddtorque.plan.fields import MAX_BITS, Earlier, part_from_plain
 from bddtorque.plan.wires import (
     MAX_FLOAT_WORD_BITS,
@@ -115,11 +115,6 @@ class Plan:
             )
         return self
 
-    @cached_property
-    def keys(self) -> tuple[str, ...]:
-        """The content keys of the blocks."""
-        return tuple(block_key(block) for block in self.blocks)
-
     @property
     def inputs(self) -> tuple[Input, ...]:
         """The input words, in the order of the wires."""
@@ -140,7 +135,7 @@ class Plan:
 
     def most(self, wire: Sum | Output) -> int:
         """Return what the terms of a sum add up to at most, each in its word at the largest magnitude."""
-        return sum(abs(factor) << (self.bits_of(source) - 1) for source, factor in wire.parts) + abs(wire.constant)
+        return sum(abs(factor) << (self.bits_of(part) - 1) for part, factor in wire.parts) + abs(wire.constant)
 
     def needed(self, wires: Iterable[int]) -> list[int]:
         """Return some wires with all that they are computed from, in the plan's order."""
@@ -272,11 +267,14 @@ def check_widths(plan: Plan, where: str = "plan") -> None:
     for each in plan.sums:
         bits = plan.most(each).bit_length()
         if bits > MAX_BITS:
-            other = {"terms": "source 'recursive', ", "recursive": "source 'terms', "}.get(plan.source, "")
-            raise BddTorqueError(
-                f"{where}, '{each.name:.40}': a sum needs {bits} bits, but the limit is {MAX_BITS}: fewer bits, "
-                f"{other}narrower ranges or a larger accuracy would work"
-            )
+            what = f"{where}, '{each.name:.40}': a sum needs {bits} bits, but the limit is {MAX_BITS}"
+            raise BddTorqueError(f"{what}: {_what_helps(plan)}")
+
+
+def _what_helps(plan: Plan) -> str:
+    """Return what makes the words of a plan shorter."""
+    other = {"terms": "source 'recursive', ", "recursive": "source 'terms', "}.get(plan.source, "")
+    return f"fewer bits, {other}narrower ranges or a larger accuracy would work"
 
 
 def _check_product(plan: Plan, wire: Product, where: str) -> None:
@@ -288,4 +286,6 @@ def _check_product(plan: Plan, wire: Product, where: str) -> None:
     elif wire.method == "squares":
         fits = fits and max(bits) < widths[0]
     if not fits:
-        raise BddTorqueError(f"{where}: words of {bits[0]} and {bits[1]} bits are too wide for their product")
+        raise BddTorqueError(
+            f"{where}: words of {bits[0]} and {bits[1]} bits are too wide for their product: {_what_helps(plan)}"
+        )
