@@ -15,6 +15,13 @@ from bddtorque.targets import TARGETS
 
 KEYS: dict[str, Any] = {"gains": {"kp": 30.0, "kv": 8.0}}
 """What quantities ask for beside ranges, by the key of the specification."""
+
+
+def own_options(quantity: str) -> dict[str, Any]:
+    """Return the options that belong to a quantity."""
+    return {key: KEYS[key] for key in QUANTITIES[quantity].keys} if quantity in QUANTITIES else {}
+
+
 RUN_TIME: dict[str, Any] = {
     "payload": {"mass": [0, 2], "com": [0, 0, 0], "runtime": True},
     "gravity": {"runtime": True},
@@ -32,7 +39,7 @@ GIVEN = [
 def small_model(quantity: str, target: str, given: str = "", tree: bool = False) -> bt.Model:
     """Return a model of few bits, of two joints or of a tree of three with a follower."""
     record = QUANTITIES[quantity]
-    options: dict[str, Any] = {key: KEYS[key] for key in record.keys}
+    options = own_options(quantity)
     if any(array.per_joint for array in record.outputs):
         options["torque"] = "auto"
     if given:

@@ -32,7 +32,7 @@ class CompileOptions(TreeOptions, total=False):
     quantity
         What to compile of the robot.
     gains
-        For the quantity ``"computed_torque"``: kp and kv.
+        For the quantities ``"computed_torque"`` and ``"pd_gravity"``: kp and kv.
     bits
         Word length of the torques, for all joints or one per joint.
     input_bits

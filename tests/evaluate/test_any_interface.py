@@ -8,6 +8,7 @@ from typing import Any
 import numba
 import numpy as np
 import pytest
+from every_model import own_options
 from numba.core.errors import TypingError
 from sample_robots import TREE
 
@@ -19,7 +20,6 @@ from bddtorque.robots import from_urdf
 
 TARGETS = ("tables", "integer", "float")
 OPTIONS: dict[str, dict[str, Any]] = {
-    "computed_torque": {"gains": {"kp": 30.0, "kv": 8.0}},
     "payload": {"quantity": "gravity", "payload": {"mass": [0, 2], "com": [[0, 0.1], 0, 0], "runtime": True}},
 }
 SUBJECTS = (*QUANTITIES, "payload", "function")
@@ -31,7 +31,7 @@ def model_of(subject: str, target: str, robot: str = "planar2r") -> bt.Model:
     if subject == "function":
         inputs = {"x": (6, "angle"), "y": (6, (1.0, 3.0))}
         return bt.compile_function(lambda x, y: np.sin(x) * y + y, inputs=inputs, output=(6, 7.0), target=target)
-    options = {"quantity": subject, **OPTIONS.get(subject, {})}
+    options = {"quantity": subject, **own_options(subject), **OPTIONS.get(subject, {})}
     arm = from_urdf(TREE, frame="two") if robot == "tree" else robot
     return bt.compile(arm, target=target, bits=4, workers=1, cache=None, **options)
 

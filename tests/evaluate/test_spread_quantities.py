@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 from carried_out import run_schedule
+from every_model import own_options
 
 import bddtorque as bt
 from bddtorque.dynamics.quantities import QUANTITIES
@@ -17,7 +18,6 @@ from bddtorque.evaluate.spreading import SpreadWay, schedule_model, tasks_of
 from bddtorque.export.one_bit_exporter import export_one_bit
 
 OPTIONS: dict[str, dict[str, Any]] = {
-    "computed_torque": {"gains": {"kp": 30.0, "kv": 8.0}},
     "payload": {"quantity": "gravity", "payload": {"mass": [0, 2], "com": [[0, 0.1], 0, 0], "runtime": True}},
 }
 SUBJECTS = (*QUANTITIES, "payload", "function")
@@ -29,7 +29,7 @@ def model_of(subject: str) -> bt.Model:
     if subject == "function":
         inputs = {"x": (6, 1.0), "y": (6, 1.0)}
         return bt.compile_function(lambda x, y: x * y + x, inputs=inputs, output={"w1": (6, 2.5)}, block_bits=8)
-    options = {"quantity": subject, **OPTIONS.get(subject, {})}
+    options = {"quantity": subject, **own_options(subject), **OPTIONS.get(subject, {})}
     return bt.compile("planar2r", target="tables", bits=4, block_bits=8, workers=1, cache=None, **options)
 
 
