@@ -29,8 +29,8 @@ from reporting import TIMED, Check, Rule, finish, near, parser, save_figure, sho
 import bddtorque as bt
 from bddtorque.base.system import usable_processors
 from bddtorque.evaluate.operations import WORD_STEPS, Operation, WordView
+from bddtorque.evaluate.runners import SharedStateRunner, choose_spreading
 from bddtorque.evaluate.scheduling import Placement, Schedule
-from bddtorque.evaluate.shared_state import SharedStateRunner, choose_spreading
 from bddtorque.evaluate.spreading import Spreading, delayed, schedule_model
 
 matplotlib.use("Agg")

@@ -106,21 +106,14 @@ def cache_directory() -> Path | None:
         return None
 
 
-def default_cache() -> Cache | None:
-    """Return the user's cache as the environment describes it, or None where it is off."""
-    directory = cache_directory()
-    if directory is None:
-        return None
-    return Cache(directory, parse_size(os.environ.get("BDDTORQUE_CACHE_SIZE", DEFAULT_SIZE), "BDDTORQUE_CACHE_SIZE"))
-
-
 def cache_named(cache: Cache | str | None) -> Cache | None:
-    """Return the cache that an option means: ``"default"`` for the user's own, None for none, or a `Cache`."""
-    if cache == "default":
-        return default_cache()
+    """Return the cache that an option means: ``"default"`` for the one of the environment, None for none, or one."""
     if cache is None or isinstance(cache, Cache):
         return cache
-    raise BddTorqueError(f"cache must be 'default', None or a Cache, got {cache!r:.60}")
+    if cache != "default":
+        raise BddTorqueError(f"cache must be 'default', None or a Cache, got {cache!r:.60}")
+    directory, size = cache_directory(), os.environ.get("BDDTORQUE_CACHE_SIZE", DEFAULT_SIZE)
+    return None if directory is None else Cache(directory, parse_size(size, "BDDTORQUE_CACHE_SIZE"))
 
 
 class _Entry(NamedTuple):

@@ -91,6 +91,7 @@ def _measured(model: Model, made: VerilogFiles, device: Device, way: str, seed: 
     sources = [*made.facts.sources_for(device.family), *([f"{top}.v"] if serial else [])]
     with scratch_folder() as folder:
         for name, text in made.files.items():
+            (folder / name).parent.mkdir(exist_ok=True)
             (folder / name).write_text(text, encoding="ascii")
         try:
             built = build(folder, sources, top, device, mhz=AIMS.get(device.name, 100.0), seed=seed)

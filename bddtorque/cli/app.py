@@ -27,7 +27,7 @@ import typer
 from bddtorque.base.errors import LONGEST_LINE, BddTorqueError, one_line
 from bddtorque.base.files import WouldOverwriteError, command_files
 from bddtorque.base.version import __version__
-from bddtorque.cli.console import say
+from bddtorque.cli.console import for_shell, say
 from bddtorque.cli.help_text import PlainHelpCommand, PlainHelpGroup, usage_message
 from bddtorque.cli.options import ready_command
 
@@ -191,7 +191,7 @@ def _command(problem: Any) -> str:
 
 
 def _refused(message: str) -> int:
-    say(one_line(" ".join(message.split()), LONGEST_LINE))
+    say(one_line(" ".join(for_shell(message).split()), LONGEST_LINE))
     return BAD_USE
 
 

@@ -138,6 +138,16 @@ def write_json(value: Any) -> None:
     sys.stdout.write(json.dumps(value, indent=2, allow_nan=False) + "\n")
 
 
+def for_shell(message: str) -> str:
+    """Return a message that names the arguments of Python with the options of commands instead."""
+
+    def option(match: re.Match[str]) -> str:
+        name, value = f"--{match[1].replace('_', '-')}", match[2].strip("\"'{}").replace("': ", "=")
+        return name if value == "True" else f"{name} {value}"
+
+    return re.sub(r"\b([a-z]+_[a-z]+|lock|snap)=(True\b|\"[a-z]+\"|\{'[^{}]*\}|[\d.e-]+)", option, message)
+
+
 def say(line: str) -> None:
     """Say something beside the result, on standard error."""
     sys.stderr.write(f"bddtorque: {line}\n")

@@ -78,8 +78,10 @@ def export_command(
     ]
     refuse_unused(chosen, asked, RECORDS)
     options = {record: asdict(record_of(record, chosen)) for record in asked}
-    if files.c is not None and files.verilog is not None and files.c.resolve() == files.verilog.resolve():
-        raise BddTorqueError(f"--c and --verilog both name {files.c}: choose another folder for one of them")
+    folders: dict[Path, str] = {}
+    for flag, folder in (("--c", files.c), ("--verilog", files.verilog), ("--pla", files.pla)):
+        if folder is not None and (first := folders.setdefault(folder.resolve(), flag)) != flag:
+            raise BddTorqueError(f"{first} and {flag} both name {folder}: choose another folder for one of them")
     check_outputs({"--blif": files.blif}, [file])
     from bddtorque.export.c_exporter import export_c
     from bddtorque.model.model import load
@@ -93,10 +95,9 @@ def export_command(
     if files.c is not None:
         with ShownProgress(f"export {model.name} to C"):
             exported = export_c(model, files.c, force=files.force, compiler=files.cc, **options[COptions])
-        bound = exported.bound if chosen["term"] else list(model.certificate.bounds)
         lines = export_lines(model, exported)
         if as_json:
-            written |= {**exported.to_plain(), "bound": bound}
+            written |= {"bound": list(model.certificate.bounds), **exported.to_plain()}
     if as_json:
         write_json({"file": str(file), **written})
     else:
@@ -126,13 +127,19 @@ def _export_circuit(
     shown = {
         "verilog": f"{made.name}.v in {folder}; `make check` in it simulates it",
         **lines,
-        "bound": f"{made.bound:.4f} units of the last bit at most",
+        "bound": _bound(made),
     }
     if device is not None:
         built = build(folder, sources, top, device, bitstream=True)
         written["bitstream"] = {"file": str(built.bitstream), "mhz": built.mhz, "cells": dict(built.used)}
         shown["bit stream"] = f"{built.bitstream}, {built.mhz:.1f} MHz on {built.device.part}"
     return written if as_json else shown
+
+
+def _bound(made: Exported | ExportedVerilog | ExportedOneBit) -> str:
+    """Return what is proved of all words; of one term, whose word is finer than that of its torque, in its unit."""
+    units = made.bound_si is None
+    return f"{made.bound:.4f} units of the last bit at most" if units else f"{made.bound_si:.4g} {made.unit} at most"
 
 
 def _circuit_lines(made: ExportedVerilog) -> dict[str, str]:
@@ -190,7 +197,7 @@ def export_lines(model: Model, exported: Exported) -> list[tuple[str, str]]:
         ("chip", f"{exported.chip}{'; ' * bool(exported.note)}{exported.note}"),
         ("function", exported.function),
         ("tables", f"{exported.table_bytes:,} bytes: {forms}; {constant}"),
-        ("bound", f"{exported.bound:.4f} units of the last bit at most"),
+        ("bound", _bound(exported)),
         *sizes,
         ("files", ", ".join(exported.files)),
         ("folder", f"{exported.directory}{'; `make check` in it tries it' * ('Makefile' in exported.files)}"),

@@ -48,6 +48,8 @@ JsonOption = Annotated[bool, typer.Option("--json", help="Print the result as JS
 
 PANEL = "What to compile (overrides the specification)"
 ROBOT_PANEL = "The robot (overrides the specification)"
+MAX_LISTED = 8
+"""Values of an option that its help lists: with more, help would not fit a screen."""
 
 
 @dataclass(frozen=True)
@@ -84,7 +86,8 @@ def _spec_options() -> dict[str, Any]:
 
     made = {}
     for name, (option, known) in sorted(shell_options().items(), key=lambda item: item[1][0].of_robot):
-        listed = f": {' or '.join(filter(None, (', '.join(known[:-1]), known[-1])))}." if known else ""
+        shown = known if len(known) <= MAX_LISTED else (*known[:MAX_LISTED], "others")
+        listed = f": {' or '.join(filter(None, (', '.join(shown[:-1]), shown[-1])))}." if known else ""
         made[name] = _option(
             name,
             bool if option.metavar is None else list[str] if option.repeats else str,

@@ -206,12 +206,12 @@ def compile_samples(
     *,
     inputs: Any = None,
     output: Any = None,
-    name: str | None = None,
     duplicates: str = "mean",
     spread: float | None = None,
     merge: str = "point",
     gaps: str = "linear",
     extrapolation: str = "refuse",
+    name: str | None = None,
     assumed_error: float = 0.0,
     block_bits: int = BLOCK_BITS,
     memory: int | str = FUNCTION_MEMORY,
@@ -234,8 +234,6 @@ def compile_samples(
         samples.
     output
         The output word, likewise.
-    name
-        The name used in messages and files.
     duplicates
         Several samples at one point: ``"mean"`` averages them, ``"refuse"`` rejects them.
     spread
@@ -248,20 +246,8 @@ def compile_samples(
         distance is measured in words), ``"refuse"`` demands a sample for every combination of input words.
     extrapolation
         Words beyond the outermost samples: ``"refuse"`` rejects them, ``"hold"`` keeps the last value. Angles wrap.
-    assumed_error
-        How far a sample may be off, in the unit of the output. It is added to the bound and listed as assumed.
-    block_bits
-        Most input bits of the table.
-    memory
-        Memory budget in bytes, or text such as ``"2 GiB"``.
-    engine
-        The decision-diagram engine, as in `compile`.
-    target
-        ``"tables"`` or ``"integer"``; both use one table.
-    chip
-        For the target ``"integer"``: the processor that the model is for, as in `Spec`.
-    executor
-        Any `concurrent.futures.Executor` that builds the table; by default it is built in this process.
+    name, assumed_error, block_bits, memory, engine, target, chip, executor
+        As in `compile_function`; a target must take functions that are one table.
 
     Returns
     -------
@@ -275,15 +261,14 @@ def compile_samples(
     """
     started = time.perf_counter()
     team = None if executor is None else Workers(executor=executor)
-    for key, value, known in (
-        ("duplicates", duplicates, DUPLICATES),
-        ("merge", merge, MERGES),
-        ("gaps", gaps, GAPS),
-        ("extrapolation", extrapolation, EXTRAPOLATIONS),
-    ):
-        choice(value, known, f"samples, {key}")
+    rules: dict[str, Any] = {
+        "duplicates": choice(duplicates, DUPLICATES, "samples, duplicates"),
+        "merge": choice(merge, MERGES, "samples, merge"),
+        "gaps": choice(gaps, GAPS, "samples, gaps"),
+        "extrapolation": choice(extrapolation, EXTRAPOLATIONS, "samples, extrapolation"),
+    }
     if spread is not None:
-        real(spread, "samples, spread", low=0)
+        rules["spread"] = real(spread, "samples, spread", low=0)
     words, out, read = requested_samples(samples, inputs, output)
     title = name or (Path(samples).stem if isinstance(samples, str | PathLike) else "samples")
     ends = zip(read.points.min(axis=0).tolist(), read.points.max(axis=0).tolist(), strict=True)
@@ -294,9 +279,7 @@ def compile_samples(
     check_within_words(read, formats)
     points = merged(read, tuple(formats.values()), duplicates, merge, spread)
     law = law_of(points, tuple(formats.values()), tuple(formats), gaps, extrapolation, read.where)
-    rules: dict[str, Any] = {"samples": len(read.values), "points": len(points.values), "duplicates": duplicates}
-    rules |= {"merge": merge, "gaps": gaps, "extrapolation": extrapolation}
-    rules |= {} if spread is None else {"spread": float(spread)}
+    rules = {"samples": len(read.values), "points": len(points.values), **rules}
     notes = [f"{points.duplicates:,} of {len(read.values):,} samples averaged with others"] if points.duplicates else []
     draft = draft_of_law(law, replace(request, rules=rules, spread=points.spread), "samples")
     return finish_model(draft, team, started, notes, engine=engine, memory=allowed)

@@ -17,16 +17,16 @@ from typing import Any, ClassVar, NoReturn
 import numpy as np
 import numpy.typing as npt
 
+import bddtorque.spec.field_values as fv
 from bddtorque.base.errors import BddTorqueError
 from bddtorque.base.measures import as_range
-from bddtorque.base.plain import choice, is_whole, real, whole
+from bddtorque.base.plain import is_list, is_whole, name_of, of_type, real, whole
 from bddtorque.compiler.draft import PlanDraft
 from bddtorque.dynamics.graph import Graph
 from bddtorque.dynamics.tracer import Number, Traced, Tracer
 from bddtorque.model.exhaustive import value_at
 from bddtorque.model.provenance import Provenance
 from bddtorque.plan.plan import Plan
-from bddtorque.spec.field_values import as_chip, as_target
 from bddtorque.targets import check_options
 from bddtorque.words.argument import Argument, argument_of
 from bddtorque.words.bounded import ROUND_UP
@@ -40,7 +40,6 @@ FLOAT_BITS = 42
 _HOW = "bits, (bits, range) or (bits, range, unit), the range a positive number, (low, high) or 'angle'"
 BLOCK_BITS, MAX_BLOCK_BITS = 20, 26
 """Input bits of one table, by default and at most."""
-PRODUCTS = ("auto", "blocks", "squares", "partial")
 MAX_NODES = 100_000
 MAX_POWER = 64
 TRIED = 2048
@@ -109,10 +108,10 @@ class Request:
             )
         real(self.assumed_error, f"{self.where}, assumed_error", low=0)
         whole(self.block_bits, 2, MAX_BLOCK_BITS, f"{self.where}, block_bits")
-        object.__setattr__(self, "target", as_target(self.target, f"{self.where}, target"))
-        choice(self.products, PRODUCTS, f"{self.where}, products")
+        object.__setattr__(self, "target", fv.as_target(self.target, f"{self.where}, target"))
+        fv.as_products(self.products, f"{self.where}, products")
         if self.chip is not None:
-            as_chip(self.chip, f"{self.where}, chip")
+            object.__setattr__(self, "chip", fv.as_chip(self.chip, f"{self.where}, chip"))
         check_options(self, where=f"{self.where}: ")
         object.__setattr__(self, "accuracy", float(accuracy))
 
@@ -175,28 +174,19 @@ def requested_output(output: Any, where: str) -> RequestedWord:
 
 def requested_word(name: str, given: Any, where: str) -> RequestedWord:
     """Return one word as it was asked for."""
-    if not name or not name.isprintable() or name != name.strip() or len(name) > 60:
-        raise BddTorqueError(
-            f"{where}: a name must be printable, without spaces at its ends and of at most 60 characters, "
-            f"got {name!r:.80}"
-        )
+    name_of(name, f"{where}: a name")
     if isinstance(given, Format):
-        named = given if given.name != "word" else replace(given, name=name)
-        return RequestedWord(name, given.bits, None, given.unit, named)
-    if is_whole(given):
-        given = (given,)
-    if not isinstance(given, list | tuple) or not 1 <= len(given) <= 3 or not is_whole(given[0]):
+        return RequestedWord(
+            name, given.bits, None, given.unit, given if given.name != "word" else replace(given, name=name)
+        )
+    parts = (given,) if is_whole(given) else given
+    if not is_list(parts) or not 1 <= len(parts) <= 3 or not is_whole(parts[0]):
         raise BddTorqueError(f"{where} must be {_HOW}, got {given!r:.60}")
-    ends = given[1] if len(given) > 1 else None
-    unit = given[2] if len(given) > 2 else ""
-    if not isinstance(unit, str):
-        raise BddTorqueError(f"{where}: a unit must be text, got {unit!r:.40}")
+    bits = whole(parts[0], fv.SMALLEST_BITS, fv.LARGEST_BITS, f"{where}: bits")
+    ends = parts[1] if len(parts) > 1 else None
     if ends is not None and ends != "angle":
         ends = as_range(ends, where)
-    asked = RequestedWord(name, int(given[0]), ends, unit)
-    if not 2 <= asked.bits <= 24:
-        raise BddTorqueError(f"{where}: bits must be between 2 and 24, got {asked.bits}")
-    return asked
+    return RequestedWord(name, bits, ends, of_type(parts[2], str, f"{where}: a unit") if len(parts) > 2 else "")
 
 
 def requested_samples(

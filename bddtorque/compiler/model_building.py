@@ -25,12 +25,19 @@ from bddtorque.plan.blocks import Block, GivenBlock, block_key, output_format
 from bddtorque.plan.bound import BlockFacts
 from bddtorque.plan.engine import MemoryLimit, memory_needed
 from bddtorque.plan.plan import Plan
+from bddtorque.plan.plan_cost import BudgetError
 from bddtorque.plan.reduction import reduce
 from bddtorque.plan.table import Table, word_dtype
 from bddtorque.plan.tabulate import memory_needed as tabulating_memory
 from bddtorque.plan.tabulate import tabulate
 from bddtorque.spec.chips import chip_named
+from bddtorque.spec.resolve import ANY_CHIP
+from bddtorque.targets.integer.integer_cost import plan_cycles
+from bddtorque.targets.tables.cost import choose_forms, flash_refusal
 
+LEAST_CODE = 0.4
+"""Part of `Chip.code_per_cycle` that the code of a plan has at least: 0.6 to 1.3 on Cortex-M, 0.5 to 1 on AVR, by
+`bddtorque export --c` of planar2r, scara and ur5."""
 SECONDS_PER_BLOCK, SECONDS_PER_ROW = 0.05, 3e-6
 """About what a block takes on one processor; for what is shown of progress only."""
 
@@ -57,6 +64,7 @@ def finish_model(
     started = planned if started is None else started
     with workers or nullcontext():
         blocks = build_blocks(draft.plan, draft.table, engine, room, workers, f"compiling {name}")
+    _check_flash(draft, blocks)
     told = NoProgress() if workers is None else workers.progress
     with step(told, f"proving {name}"), within_floats(draft.provenance.kind, name):
         certificate = certify(draft, blocks.facts, blocks.tables)
@@ -70,6 +78,18 @@ def finish_model(
         "notes": [*notes, *_dust_notes(draft), *blocks.notes, *wide, *chip_notes(draft.provenance.chip)],
     }
     return Model(draft.formats, draft.provenance, draft.plan, blocks.tables, blocks.diagrams, certificate, report)
+
+
+def _check_flash(draft: PlanDraft, blocks: Blocks) -> None:
+    """Refuse tables that leave too little of the flash for the code, whatever form C has them in."""
+    flash, chip = draft.provenance.flash, chip_named(draft.provenance.chip or ANY_CHIP)
+    if flash is None:
+        return
+    code = round(LEAST_CODE * chip.code_per_cycle * plan_cycles(draft.plan, chip))
+    try:
+        choose_forms(blocks.tables, [diagram.order for diagram in blocks.diagrams], max(flash - code, 0))
+    except BudgetError as problem:
+        raise flash_refusal(problem.smallest, code, flash, chip) from None
 
 
 def _dust_notes(draft: PlanDraft) -> list[str]:

@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 
-from bddtorque.base.plain import Vector
 from bddtorque.dynamics.chain import Array, Chain, chain_of
 from bddtorque.dynamics.coupling import traced_positions
 from bddtorque.dynamics.newton_euler import add, cross
@@ -143,11 +142,3 @@ def turned(R: Any, vector: Any) -> Any:
     """Return R·vector, in any numbers."""
     x, y, z = (row[0] * vector[0] + row[1] * vector[1] + row[2] * vector[2] for row in R)
     return x, y, z
-
-
-def payload_numbers(mass: float, centre_of_mass: Vector, inertia: Any = None) -> dict[str, float]:
-    """Return the numbers of a payload by label; `inertia` (3, 3) is about its centre of mass."""
-    c = np.array(centre_of_mass, dtype=np.float64)
-    around = np.zeros((3, 3)) if inertia is None else np.array(inertia, dtype=np.float64)
-    around = around + mass * (c @ c * np.eye(3) - np.outer(c, c))
-    return dict(zip(PAYLOAD_LABELS, [mass, *(mass * c).tolist(), *around[np.triu_indices(3)].tolist()], strict=True))

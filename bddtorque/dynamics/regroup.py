@@ -185,14 +185,19 @@ def _foot(axis: Floats, point: Floats, reach: float) -> Floats:
 
 
 def _turn_frames(frames: Frames, scale: float) -> None:
-    """Lay each x axis along the common normal to the next axis; the last ones as the joint before leaves them."""
+    """Lay each x axis along the common normal to the next axis; the last ones as the joint before leaves them.
+
+    So too where the next axis is parallel and the normal is askew to how the joint before leaves it: a translation
+    along two axes takes fewer operations than an angle of its own, which would need its own sine table too.
+    """
     for i in range(len(frames.parent)):
-        if not frames.carried[i]:
-            turn = about_z(-_own_turn(frames, i))
-        else:
+        left = -_own_turn(frames, i)  # where the joint before leaves x
+        angle = left
+        if frames.carried[i]:
             following = frames.carried[i][0]
             axis, point = frames.rotation[following][:, 2], frames.translation[following]
-            if math.hypot(axis[0], axis[1]) > NOISE:
+            parallel = math.hypot(axis[0], axis[1]) <= NOISE
+            if not parallel:
                 normal = (-axis[1], axis[0])
             elif math.hypot(point[0], point[1]) > NOISE * scale:
                 normal = (point[0], point[1])
@@ -201,8 +206,9 @@ def _turn_frames(frames: Frames, scale: float) -> None:
             angle = angle_of(normal[1], normal[0])
             if abs(angle) > math.pi / 2:  # either direction of the normal will do: the nearer
                 angle -= math.copysign(math.pi, angle)
-            turn = about_z(angle)
-        frames.place(i, transform(turn, np.zeros(3)))
+            if parallel and frames.turns[i] and not _is_right(angle - left):
+                angle = left
+        frames.place(i, transform(about_z(angle), np.zeros(3)))
 
 
 def _own_turn(frames: Frames, i: int) -> float:
@@ -226,12 +232,17 @@ def about_z(angle: float) -> Floats:
     return rotation_z(round(quarter) * (math.pi / 2) if abs(quarter - round(quarter)) < NOISE else angle)
 
 
+def _is_right(angle: float) -> bool:
+    """Return whether an angle is 0 or a multiple of a right one."""
+    return abs(math.remainder(angle, math.pi / 2)) <= NOISE
+
+
 def _offsets(frames: Frames) -> Floats:
     """Take a constant turn about the joint's own axis out of the rotation, to be added to q; right angles may stay."""
     offset = np.zeros(len(frames.rotation))
     for i, rotation in enumerate(frames.rotation):
         angle = _own_turn(frames, i) if frames.turns[i] else 0.0
-        if abs(math.remainder(angle, math.pi / 2)) > NOISE:
+        if not _is_right(angle):
             offset[i] = angle
             frames.rotation[i] = _clean_rotation(times(rotation, about_z(-angle)))
     return offset

@@ -1,16 +1,17 @@
 """Findings that look wrong in a robot's numbers, though a reader may accept them: `bddtorque lint`.
 
 Inertias that no body has, with the nearest that one can have; bodies that move and weigh nothing; units that were
-mixed up; limits that nobody meant; numbers that are only rounding of zero and cost operations; whatever is refused.
+mixed up; limits that nobody meant; numbers that are only rounding of zero and cost operations; what is ignored; and
+whatever is refused, all of it.
 """
 
 from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import suppress
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any, Unpack
 
 import numpy as np
@@ -21,7 +22,7 @@ from bddtorque.dynamics.coupling import refuse_ambiguous_turns, refuse_uncompila
 from bddtorque.robots.library import RobotLike, load_robot, stated_tree
 from bddtorque.robots.parts import ACCELERATION_PER_VELOCITY, Link
 from bddtorque.robots.robot import Robot
-from bddtorque.robots.tree_robot import TreeOptions
+from bddtorque.robots.tree_robot import TreeOptions, robot_of_tree
 from bddtorque.robots.urdf_tree import UNLIMITED, Tree, UrdfJoint
 from bddtorque.words.formats import Format
 
@@ -31,8 +32,6 @@ LONGEST = 20.0
 """m; so far from one joint to the next, lengths are in mm."""
 HEAVIEST = 1000.0
 """kg."""
-MAX_TURNS = 10.0
-"""rad; limits of an arm's joint beyond are degrees, or say that there is none."""
 DUST = 1e-6
 """A number smaller than this, relative to its neighbours, is rounding of zero."""
 NEARLY, EXACTLY = 1e-3, 1e-9
@@ -42,6 +41,8 @@ SPARE = 50.0
 ALIKE = 3
 """So many bodies of different mass with one inertia share a placeholder."""
 STATES = 256
+HEAVY_END = 15.0
+"""Times the mass of all that carries it, the last link of a chain is in other units: grams are a factor of 1000."""
 _LENIENT: tuple[str, ...] = ("allow_massless", "allow_unphysical", "ignore_friction")
 
 
@@ -52,9 +53,9 @@ class LintFinding:
     Attributes
     ----------
     kind
-        ``"inertia"``, ``"massless"``, ``"units"``, ``"limits"``, ``"dust"`` or ``"refused"``.
+        ``"inertia"``, ``"massless"``, ``"units"``, ``"limits"``, ``"dust"``, ``"refused"`` or ``"ignored"``.
     where
-        The link or joint, such as ``"link 'hand'"``; empty for the robot as a whole.
+        The link or joint, such as ``"link 'hand'"``; empty where the message says it.
     message
         What is wrong.
     proposal
@@ -68,7 +69,8 @@ class LintFinding:
 
     def __str__(self) -> str:
         said = ", ".join(f'{name}="{value:.9g}"' for name, value in self.proposal.items())
-        return f"{self.where}: {self.message}" + (
+        place = f"{self.where}: " if self.where else ""
+        return f"{place}{self.message}" + (
             f"; nearest that a body can have, in the axes of the link: {said}" if said else ""
         )
 
@@ -97,18 +99,54 @@ def lint(robot: RobotLike, **options: Unpack[TreeOptions]) -> list[LintFinding]:
     BddTorqueError
         The file does not describe a robot.
     """
-    tree = stated_tree(robot, options.get("xacro_args"))
-    findings = [*_links(tree), *_alike(tree), *_joints(tree)]
-    loaded, refused = _loaded(robot, options)
-    findings += refused
-    if loaded is not None:
-        findings += [*_massless(loaded, tree), *_efforts(loaded)]
+    faults: list[str] = []
+    tree = stated_tree(robot, options.get("xacro_args"), faults)
+    faults = faults or list(tree.faults())
+    findings = [_found("refused", "", _within(tree, fault)) for fault in faults]
+    findings += [*_links(tree), *_alike(tree), *_joints(tree)]
+    return findings if faults else [*findings, *_whole(robot, tree, options, {each.message for each in findings})]
+
+
+def _whole(robot: RobotLike, tree: Tree, options: TreeOptions, told: Collection[str]) -> Iterator[LintFinding]:
+    """Look at the robot that moves, where links and joints are a tree; what is told already is not told again."""
+    loaded, _, refusal = loaded_leniently(robot, options)
+    if refusal and not any(message in refusal for message in told):
+        yield _found("refused", "", _within(tree, refusal))
+    if loaded is None:  # whatever else is wrong with it
+        joints = {
+            name: replace(joint, fault="", friction=None if isinstance(joint.friction, str) else joint.friction)
+            for name, joint in tree.joints.items()
+        }
+        lenient: Any = {**options, **dict.fromkeys(_LENIENT, True), "xacro_args": None}
+        with suppress(BddTorqueError):
+            loaded = robot_of_tree(replace(tree, joints=joints), "", lenient)
+    if loaded is None:
+        return
+    yield from (*_massless(loaded, tree), *_heavy_ends(loaded), *_efforts(loaded))
+    try:
+        refuse_uncompilable(loaded)
+        refuse_ambiguous_turns(loaded, [Format("angle", 24, each.lower, each.upper) for each in loaded.joints])
+    except BddTorqueError as problem:
+        yield _found("refused", "robot", str(problem))
+
+
+def loaded_leniently(robot: RobotLike, options: TreeOptions) -> tuple[Robot | None, dict[str, Any], str]:
+    """Return a robot, the options that reading it takes, and why it is refused with all of them, if it is."""
+    given: dict[str, Any] = dict(options)
+    while True:
         try:
-            refuse_uncompilable(loaded)
-            refuse_ambiguous_turns(loaded, [Format("angle", 24, each.lower, each.upper) for each in loaded.joints])
+            return load_robot(robot, **given), given, ""
         except BddTorqueError as problem:
-            findings.append(_found("refused", "robot", str(problem)))
-    return findings
+            said = str(problem)
+            asked = next((name for name in _LENIENT if f"{name}=True" in said and not given.get(name)), None)
+            if asked is None:
+                return None, given, said
+            given[asked] = True
+
+
+def _within(tree: Tree, message: str) -> str:
+    """Return a message without the file that it begins with."""
+    return message.removeprefix(tree.where).lstrip(":, ")
 
 
 def _found(kind: str, where: str, message: str, **proposal: float) -> LintFinding:
@@ -180,8 +218,9 @@ def _alike(tree: Tree) -> Iterator[LintFinding]:
     """Look for one inertia on bodies that do not weigh the same."""
     masses: dict[Any, set[float]] = {}
     for link in tree.links.values():
-        if link is not None and np.array(link.inertia).any():
-            masses.setdefault(tuple(sorted(np.linalg.eigvalsh(np.array(link.inertia)).round(12))), set()).add(link.mass)
+        moments = () if link is None else tuple(np.linalg.eigvalsh(np.array(link.inertia)).round(12).tolist())
+        if link is not None and any(moments):
+            masses.setdefault(moments, set()).add(link.mass)
     for moments, found in masses.items():
         if len(found) >= ALIKE:
             shown = ", ".join(f"{moment:.3g}" for moment in moments)
@@ -202,16 +241,22 @@ def _joints(tree: Tree) -> Iterator[LintFinding]:
             yield _found(
                 "dust",
                 where,
-                f"its axes miss a quarter turn by {off:.1g} rad: write pi/2, or use snap = {_snap(off):g}",
+                f"its axes miss a quarter turn by {off:.1g} rad: write pi/2, or use snap={_snap(off):g}",
             )
         if joint.motion is None:
             continue
         turns = joint.motion.turns
         ends = [abs(limits[end]) for end in ("lower", "upper") if math.isfinite(limits.get(end, math.inf))]
+        if isinstance(joint.friction, str):
+            yield _found("refused", where, f"dynamics: {joint.friction}")
+        if joint.ignored:
+            said = ", ".join(joint.ignored)
+            yield _found("ignored", where, f"dynamics: {said}: not damping or friction, which are all that is read")
         if joint.fault:
             yield _found("limits", where, joint.fault)
-        elif turns and ends and max(ends) > MAX_TURNS:
-            yield _found("limits", where, f"position limit of {max(ends):g} rad looks like degrees, or like none")
+        elif ends and max(ends) > joint.motion.farthest:
+            what = "rad looks like degrees, or like none" if turns else "m looks like mm"
+            yield _found("limits", where, f"position limit of {max(ends):g} {what}")
         elif joint.kind != UNLIMITED and not ends and joint.mimic is None:
             yield _found("limits", where, "no position limits are known")
         for quantity, least in joint.motion.placeholders.items():
@@ -237,30 +282,28 @@ def _snap(off: float) -> float:
     return float(10.0 ** math.ceil(math.log10(off) + 1e-9))
 
 
-def _loaded(robot: RobotLike, options: TreeOptions) -> tuple[Robot | None, list[LintFinding]]:
-    """Return the robot, read as leniently as can be, and each refusal on the way."""
-    given: dict[str, Any] = dict(options)
-    refused: list[LintFinding] = []
-    while True:
-        try:
-            return load_robot(robot, **given), refused
-        except BddTorqueError as problem:
-            said = str(problem)
-            asked = next((name for name in _LENIENT if name in said and not given.get(name)), None)
-            if asked not in ("allow_unphysical", "allow_massless"):  # which are told apart, link by link
-                refused.append(_found("refused", "robot", said))
-            if asked is None:
-                return None, refused
-            given[asked] = True
-
-
 def _massless(robot: Robot, tree: Tree) -> Iterator[LintFinding]:
     """Look for bodies that move and weigh nothing, all that is fixed to them included."""
     for member in robot.members:
         if member.link.mass == 0.0 and member.link.name not in tree.frames:
             turns = np.array(member.link.inertia).any()
             said = f"joint '{member.joint.name}' moves it, and it has {'moments, but ' if turns else ''}no mass"
-            yield _found("massless", f"link '{member.link.name}'", said)
+            yield _found("massless", f"link '{member.link.name}'", f"{said}; allow_massless=True accepts it")
+
+
+def _heavy_ends(robot: Robot) -> Iterator[LintFinding]:
+    """Look for last links that weigh more than what carries them could bear."""
+    members = robot.members
+    carried_by = [0.0] * len(members)  # the mass of all that carries each
+    for k, member in enumerate(members):
+        if member.parent >= 0:
+            carried_by[k] = carried_by[member.parent] + members[member.parent].link.mass
+    ends = set(range(len(members))) - {member.parent for member in members}
+    for k in sorted(ends):
+        mass, arm = members[k].link.mass, carried_by[k]
+        if 0 < HEAVY_END * arm < mass:
+            said = f"mass of {mass:g} kg at the end of an arm of {arm:.3g} kg looks like grams"
+            yield _found("units", f"link '{members[k].link.name}'", said)
 
 
 def _efforts(robot: Robot) -> Iterator[LintFinding]:

@@ -32,7 +32,7 @@ from bddtorque.base.errors import BddTorqueError
 from bddtorque.base.files import write_whole
 from bddtorque.base.jit import DISABLE_JIT
 from bddtorque.evaluate.state_arrays import StateArrays
-from bddtorque.evaluate.statements import InputWord, Statement, array_names, cut, input_words, is_large, unread_words
+from bddtorque.evaluate.statements import Statement, array_names, cut, input_words, is_large
 from bddtorque.plan.plan import Plan
 from bddtorque.words.interface import Interface
 
@@ -42,68 +42,34 @@ DECORATOR = '@njit(cache=True, nogil=True, _nrt=False, error_model="numpy")\n'
 
 @dataclass(frozen=True)
 class Straight:
-    """Straight-line code of a plan, and its tables.
-
-    Attributes
-    ----------
-    states, bare
-        Compiled when first called, as are the others.
-    table
-        What all take as such.
-    tiles, columns
-        Many states at once (see `float_straight`); None where words are integers.
-    unchecked
-        As `bare`, for words that are known to be in range; None where there is no such function.
-    room
-        How many floats a tile needs in memory.
-    tile, kind
-        States of a tile, and the type of its floats.
-    kept
-        Whatever must live as long as the code.
-    """
+    """Straight-line code of a plan, compiled when first called, and its tables."""
 
     states: Callable[..., None]
     bare: Callable[..., None]
-    table: npt.NDArray[Any]
+    table: npt.NDArray[Any]  # what all take as such
+    # tiles, columns: many states at once (see `float_straight`); None where words are integers
     tiles: Callable[..., None] | None = None
     columns: Callable[..., None] | None = None
-    unchecked: Callable[..., None] | None = None
-    room: int = 0
+    unchecked: Callable[..., None] | None = None  # as `bare`, for words in range; None where there is no such function
+    room: int = 0  # how many floats a tile needs in memory
+    # tile, kind: states of a tile, and the type of its floats
     tile: int = 1
     kind: Any = np.float64
-    kept: Any = ()
+    kept: Any = ()  # must live as long as the code
 
 
 class CodeWriter:
-    """The module of a plan, function by function.
-
-    Attributes
-    ----------
-    arrays, names
-        The arrays of a state, and what those are called that go in.
-    inputs
-        The inputs of the plan.
-    counted
-        These, and the words that no output depends on but that can be out of range.
-    outputs
-        The places of its outputs.
-    functions
-        What is written to a file, after a header.
-    parts
-        How many functions statements were cut into, 0 if none were.
-    flat
-        Arrays of states that functions of lanes take as arrays of one dimension, called <name>_.
-    """
+    """The module of a plan, function by function."""
 
     def __init__(self, plan: Plan, formats: Interface, header: str) -> None:
         self.wires, self.arrays = len(plan.wires), StateArrays(formats)
-        self.inputs: list[InputWord] = input_words(plan, self.arrays)
-        self.counted = [*self.inputs, *unread_words(plan, self.arrays)]
-        self.names = array_names(self.arrays)
+        self.inputs, unread = input_words(plan, self.arrays)
+        self.counted = [*self.inputs, *unread]
+        self.names = array_names(self.arrays)  # what arrays are called that go in
         self.outputs = range(len(plan.outputs))
-        self.functions = [header]
-        self.parts = 0
-        self.flat: set[str] = set()
+        self.functions = [header]  # what is written to a file
+        self.parts = 0  # how many functions statements were cut into, 0 if none were
+        self.flat: set[str] = set()  # arrays of states that functions of lanes take with one dimension, called <name>_
         self._state: list[str] = []
         self._places: dict[str, str] = {}
         self._space: list[str] = []
@@ -150,7 +116,7 @@ class CodeWriter:
     ) -> str:
         """Add statements as a function of words and arrays, and return the call.
 
-        They are about one state (see `llvm_code`), or about as many as there are `lanes` (see `lane_code`).
+        They are about one state (see `llvm_code`), or about as many as there are `lanes` (see `LaneWriter`).
         """
         head = f"{name}({', '.join(arguments)})"
         call = self._call(name, arguments, lanes)

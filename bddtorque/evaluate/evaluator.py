@@ -12,8 +12,7 @@ from bddtorque.base.jit import DISABLE_JIT
 from bddtorque.base.system import checked_processors
 from bddtorque.base.workers import NoProgress, Progress, step
 from bddtorque.evaluate.float_batches import FloatBatches, float_calls
-from bddtorque.evaluate.kinds import OnRange, SpreadBy, choose_form, make_runner
-from bddtorque.evaluate.runners import Evaluable
+from bddtorque.evaluate.runners import OnRange, SpreadBy, choose_form, make_runner
 from bddtorque.evaluate.single import CLAMPED, COUNT_ONLY, LEFT, RAISES, STOPS, WARNS, Call, SingleCalls, single_calls
 from bddtorque.evaluate.state_arrays import (
     FLOAT,
@@ -25,6 +24,7 @@ from bddtorque.evaluate.state_arrays import (
     StateArrays,
     out_of_range_message,
 )
+from bddtorque.evaluate.straight import Evaluable
 from bddtorque.words.formats import Floats
 
 _REST = 0

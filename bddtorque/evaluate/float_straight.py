@@ -39,17 +39,7 @@ TILE = 64
 
 
 class InColumns:
-    """Statements about states in columns (see `lane_code`): the words of a column lie on end.
-
-    Attributes
-    ----------
-    length
-        States that are read at once.
-    widths
-        Names of the numbers of states that lie between columns, by array.
-    tallies
-        Names of the numbers of angles beyond their limits, by wire.
-    """
+    """Statements about states in columns (see `llvm_code`): the words of a column lie on end."""
 
     name = "columns"
 
@@ -58,7 +48,9 @@ class InColumns:
     ) -> None:
         self.code, self.arrays, self.outputs, self.lanes, self.length = code, arrays, outputs, lanes, TILE
         self.words = {word.wire: word for word in words}
+        # names of the numbers of angles beyond their limits, by wire
         self.tallies = {word.wire: f"n{word.wire}" for word in words if word.wraps and not word.covers_all_words}
+        # names of the numbers of states that lie between columns, by array
         self.widths = {name: f"{name}_width" for name in (*array_names(arrays), "out")}
 
     def element(self, word: InputWord) -> str:
@@ -215,22 +207,13 @@ def float_straight(plan: Plan, formats: Interface, tables: Sequence[Table], dire
 
 
 class TileWriter(CodeWriter):
-    """A module of functions that take a tile of states at once, one in each lane of a vector.
-
-    Attributes
-    ----------
-    lanes
-        Of a vector.
-    length
-        States of which something is kept in memory at once.
-    room
-        How many floats the array `rows` must have, which may begin anywhere.
-    """
+    """A module of functions that take a tile of states at once, one in each lane of a vector."""
 
     def __init__(self, plan: Plan, formats: Interface, header: str) -> None:
         super().__init__(plan, formats, header)
         self.lanes, self._size = vector_lanes(plan.floats.dtype), plan.floats.dtype().itemsize
-        self.length, self.room, self._rows = self.lanes, 0, 0
+        self.length = self.lanes  # states of which something is kept in memory at once
+        self.room, self._rows = 0, 0  # floats that the array `rows` must have, which may begin anywhere
 
     def begin(self, dtype: str) -> list[str]:
         """Return how a function begins that takes tiles of the arrays that are `flat`."""

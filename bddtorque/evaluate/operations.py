@@ -61,6 +61,11 @@ def signed_digits(factor: int) -> list[tuple[int, int]]:
     return digits
 
 
+def twos(number: int) -> int:
+    """Return how often 2 divides a number that is not 0."""
+    return (number & -number).bit_length() - 1
+
+
 def copies(word: WordView, factor: int) -> list[Summand]:
     """Return factor·word as shifted copies of the word."""
     return [(shifted(word, -power), sign) for power, sign in signed_digits(factor)]
@@ -357,21 +362,21 @@ class _OperationBuilder:
                 squares = [self._look_up(f"{name}{s}", wire.block, (each,)) for s, each in (("+", plus), ("-", minus))]
                 total = self._sum(name, [(squares[0], 1), (squares[1], -1)], half)
             case _:
-                total = self._limbs(name, wire, left, right, half)
+                total = self._partial_products(name, wire, left, right, half)
         return replace(shifted(total, wire.shift), low=wire.low, high=wire.high)
 
-    def _limbs(self, name: str, wire: Product, left: WordView, right: WordView, half: int) -> WordView:
+    def _partial_products(self, name: str, wire: Product, left: WordView, right: WordView, half: int) -> WordView:
         """Return left·right + half: magnitudes in pieces, each pair of pieces looked up, added, and the sign."""
-        limb = self.plan.blocks[wire.block].input_widths[0]
+        width = self.plan.blocks[wire.block].input_widths[0]
         pieces = []
         for side, word, source in (("left", left, wire.left), ("right", right, wire.right)):
             reach = max(abs(word.low), abs(word.high))
             size = self._operation(f"{name} |{side}|", "magnitude", (word,), low=0, high=reach)
-            counted = -(-self.plan.bits_of(source) // limb)
-            ends = [(0, min(reach >> (k * limb), (1 << limb) - 1)) for k in range(counted)]
-            pieces.append([replace(size, shift=k * limb, low=low, high=high) for k, (low, high) in enumerate(ends)])
+            counted = -(-self.plan.bits_of(source) // width)
+            ends = [(0, min(reach >> (k * width), (1 << width) - 1)) for k in range(counted)]
+            pieces.append([replace(size, shift=k * width, low=low, high=high) for k, (low, high) in enumerate(ends)])
         summands = [
-            (shifted(self._look_up(f"{name} {i},{j}", wire.block, (a, b)), -(i + j) * limb), 1)
+            (shifted(self._look_up(f"{name} {i},{j}", wire.block, (a, b)), -(i + j) * width), 1)
             for i, a in enumerate(pieces[0])
             for j, b in enumerate(pieces[1])
         ]

@@ -20,10 +20,19 @@ from numba import types
 from bddtorque.evaluate.code_writer import CodeWriter, plans_folder
 from bddtorque.evaluate.operations import Operation, WordView
 from bddtorque.evaluate.pointers import entry
-from bddtorque.evaluate.runners import Runnable, plan_kinds, walkable_forms
+from bddtorque.evaluate.single import plan_kinds
 from bddtorque.evaluate.spreading import Spreading
 from bddtorque.evaluate.statements import PART_CHARACTERS, Statement, check_inputs, hand_over, load_inputs, wrapped
-from bddtorque.evaluate.straight import HEADER, TablePool, Walkable, WalkPool, blocks_read, join_index
+from bddtorque.evaluate.straight import (
+    HEADER,
+    Evaluable,
+    TablePool,
+    Walkable,
+    WalkPool,
+    blocks_read,
+    join_index,
+    walkable_forms,
+)
 from bddtorque.evaluate.threads import LINE
 from bddtorque.plan.forms import Lockstep
 from bddtorque.plan.forms.bit_forms import LANES
@@ -59,7 +68,7 @@ class _Step:
         return self.operations[-1]
 
 
-def processor_code(model: Runnable, form: str, spreading: Spreading) -> ProcessorCode:
+def processor_code(model: Evaluable, form: str, spreading: Spreading) -> ProcessorCode:
     """Return the code of a schedule, blocks being in a form. Bits of a look-up that are done apart need diagrams."""
     return _ProcessorWriter(model, form, spreading).compiled()
 
@@ -67,7 +76,7 @@ def processor_code(model: Runnable, form: str, spreading: Spreading) -> Processo
 class _ProcessorWriter(CodeWriter):
     """The module of a schedule."""
 
-    def __init__(self, model: Runnable, form: str, spreading: Spreading) -> None:
+    def __init__(self, model: Evaluable, form: str, spreading: Spreading) -> None:
         super().__init__(model.plan, model.formats, HEADER)
         self.model, self.processors = model, spreading.processors
         self.forms: Sequence[Walkable] = walkable_forms(model, form)

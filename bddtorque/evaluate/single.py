@@ -27,6 +27,7 @@ from numba import types
 from numba.core import cgutils
 from numba.core.errors import TypingError
 from numba.extending import intrinsic
+from numba.np.numpy_support import from_dtype
 
 from bddtorque.base.jit import njit_inlined_by_llvm
 from bddtorque.evaluate.code_writer import Straight, generated_module, plans_folder
@@ -36,6 +37,7 @@ from bddtorque.evaluate.pointers import (
     array_at,
     columns_of,
     each_as_rows,
+    entry,
     make_array,
     rows_at,
     rows_from,
@@ -46,6 +48,8 @@ from bddtorque.evaluate.pointers import (
 from bddtorque.evaluate.state_arrays import StateArrays
 from bddtorque.evaluate.threads import DESCRIPTOR_LENGTH, all_awake
 from bddtorque.words.kernels import ANGLE, FIELDS, dequantise_value, has_word, pack, quantise_value
+
+Integers = npt.NDArray[np.int64]
 
 RUN, TABLE, ENTRIES, TILES, COLUMNS, TILE, THREADS = range(7)
 """Places in `addresses`: the address of a plan's `states`, and where its table lies; of plans that take many
@@ -67,19 +71,32 @@ Call = Callable[..., int]
 """A compiled function (array, ..., out, addresses) on arrays (n,); TypeError for anything else."""
 
 
+def plan_kinds(count: int, table: npt.NDArray[Any]) -> tuple[Any, ...]:
+    """Return the types that a plan of so many arrays is compiled for, whoever calls it: arrays, out, table, counts."""
+    words: Any = types.Array(types.int64, 2, "C")
+    arrays: Any = types.UniTuple(words.copy(readonly=True), count)
+    return arrays, words, types.Array(from_dtype(table.dtype), 1, "C"), types.Array(types.int64, 1, "C")
+
+
+def plan_addresses(count: int, run: Callable[..., None], table: npt.NDArray[Any], tile: int = 0) -> Integers:
+    """Return how `addresses` of compiled calls begin, for a plan that takes states one by one, or `tile` at once."""
+    addresses = np.zeros(PLAN, dtype=np.int64)
+    begin = entry(run, plan_kinds(count, table)), table.ctypes.data, len(table), tile
+    addresses[[RUN, TABLE, ENTRIES, TILE]] = begin
+    return addresses
+
+
 @dataclass(frozen=True)
 class SingleCalls:
     """The compiled calls of one evaluator."""
 
     words: Call  # output words of words
     floats: Call  # outputs of floats
-    addresses: npt.NDArray[np.int64]  # their last argument
+    addresses: Integers  # their last argument
     kept: tuple[Any, ...]  # what lies at the addresses; it lives as long as this
 
 
-def single_calls(
-    arrays: StateArrays, counts: npt.NDArray[np.int64], stops: int, plan: npt.NDArray[np.int64], kept: Any
-) -> SingleCalls:
+def single_calls(arrays: StateArrays, counts: Integers, stops: int, plan: Integers, kept: Any) -> SingleCalls:
     """Return the compiled calls of an evaluator: `plan` is how `addresses` begins, `kept` what must live on."""
     inputs, outputs = pack(arrays.words), pack(arrays.outputs)
     addresses = np.zeros(WIDTHS + len(arrays.widths), dtype=np.int64)

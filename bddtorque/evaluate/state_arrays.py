@@ -49,15 +49,9 @@ class InputPlace:
 
 @dataclass(frozen=True)
 class StateArrays:
-    """The arrays of a state.
+    """The arrays of a state."""
 
-    Attributes
-    ----------
-    interface
-        The words of the model.
-    """
-
-    interface: Interface
+    interface: Interface  # the words of the model
 
     @cached_property
     def packed(self) -> bool:
@@ -260,21 +254,14 @@ def _named_tuple(names: tuple[str, ...]) -> Any:
 
 
 class RangeCounts:
-    """Counts of one evaluator.
-
-    Attributes
-    ----------
-    counts
-        (input words,), those of all arrays one after another, since the start.
-    warns
-        Whether the first clamped number still has to be warned of.
-    """
+    """Counts of one evaluator."""
 
     _adding = threading.Lock()
 
     def __init__(self, words: Sequence[Format], warns: bool) -> None:
-        self._words, self.warns = words, warns
-        self.counts: Integers = np.zeros(len(words), dtype=np.int64)
+        self._words = words  # of all arrays, one after another
+        self.warns = warns  # whether the first clamped number still has to be warned of
+        self.counts: Integers = np.zeros(len(words), dtype=np.int64)  # since the start
         self._clamped = np.array([word.kind == "range" for word in words])
 
     def add(self, counts: Integers) -> None:

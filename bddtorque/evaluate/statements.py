@@ -149,18 +149,17 @@ def array_names(arrays: StateArrays) -> list[str]:
     return [f"in{k}" for k in range(len(arrays.inputs))]
 
 
-def input_words(plan: Plan, arrays: StateArrays) -> list[InputWord]:
-    """Return the inputs of a plan."""
-    inputs = [(k, wire) for k, wire in enumerate(plan.wires) if isinstance(wire, Input)]
-    return [_input_word(k, arrays, arrays.places[wire.name]) for k, wire in inputs]
+def input_words(plan: Plan, arrays: StateArrays) -> tuple[list[InputWord], list[InputWord]]:
+    """Return the inputs of a plan, and those that it does not read but that can be out of range.
 
-
-def unread_words(plan: Plan, arrays: StateArrays) -> list[InputWord]:
-    """Return the inputs that a plan does not read, but that can be out of range; numbered beyond its wires."""
+    The latter are numbered beyond the plan's wires.
+    """
     read = {wire.name for wire in plan.inputs}
-    unread = [place for name, place in arrays.places.items() if name not in read]
-    words = (_input_word(len(plan.wires) + k, arrays, place) for k, place in enumerate(unread))
-    return [word for word in words if not (word.wraps and word.covers_all_words)]
+    unread = [name for name in arrays.places if name not in read]
+    wires = [(k, wire) for k, wire in enumerate(plan.wires) if isinstance(wire, Input)]
+    inputs = [_input_word(k, arrays, arrays.places[wire.name]) for k, wire in wires]
+    others = [_input_word(len(plan.wires) + k, arrays, arrays.places[name]) for k, name in enumerate(unread)]
+    return inputs, [word for word in others if not (word.wraps and word.covers_all_words)]
 
 
 def _input_word(wire: int, arrays: StateArrays, place: InputPlace) -> InputWord:

@@ -17,7 +17,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -25,9 +25,11 @@ from numba import types
 
 from bddtorque.base.jit import DISABLE_JIT, inlined, njit_without_refcounts
 from bddtorque.evaluate.code_writer import CodeWriter, Straight
+from bddtorque.evaluate.operations import twos
 from bddtorque.evaluate.pointers import array_at, entry
+from bddtorque.evaluate.spreading import Spreadable
 from bddtorque.evaluate.statements import InputWord, Statement, check_inputs, clamp_outputs, load_inputs, wrapped
-from bddtorque.plan.forms import Bits, Lockstep
+from bddtorque.plan.forms import BIT_FORMS, Bits, Lockstep, check_form, make_form
 from bddtorque.plan.forms.bit_forms import walk_lanes
 from bddtorque.plan.plan import Plan
 from bddtorque.plan.table import Table
@@ -92,15 +94,15 @@ def _product(plan: Plan, wire: Product, k: int, pool: TablePool, native: bool) -
             pieces = (f"int64({pool.entry(wire.block, f'({left} {sign} {right}) & {mask}')})" for sign in "+-")
             yield Statement(f"w{k}", _rounded(" - ".join(pieces), wire.shift), reads)
         case _:
-            limb = wire.piece_bits
+            size = wire.piece_bits
             yield Statement(f"a{k}", f"abs({left})", (left,))
             yield Statement(f"b{k}", f"abs({right})", (right,))
-            counts = [-(-(plan.bits_of(each)) // limb) for each in (wire.left, wire.right)]
-            limbs = []
+            counts = [-(-(plan.bits_of(each)) // size) for each in (wire.left, wire.right)]
+            products = []
             for i, j in product(range(counts[0]), range(counts[1])):
-                index = join_index([f"a{k} >> {i * limb}", f"b{k} >> {j * limb}"], widths)
-                limbs.append(f"(int64({pool.entry(wire.block, index)}) << {(i + j) * limb})")
-            yield Statement(f"p{k}", " + ".join(limbs), (f"a{k}", f"b{k}"))
+                index = join_index([f"a{k} >> {i * size}", f"b{k} >> {j * size}"], widths)
+                products.append(f"(int64({pool.entry(wire.block, index)}) << {(i + j) * size})")
+            yield Statement(f"p{k}", " + ".join(products), (f"a{k}", f"b{k}"))
             signed = f"(-p{k} if ({left} < 0) != ({right} < 0) else p{k})"
             yield Statement(f"w{k}", _rounded(signed, wire.shift), (f"p{k}", *reads))
 
@@ -112,15 +114,15 @@ def _summed(each: Sum | Output) -> str:
     or in sign, are added before they are multiplied.
     """
     parts = [(wire, factor) for wire, factor in each.parts if factor]
-    common = min([each.shift, *(_power(factor) for _, factor in parts)])
+    common = min([each.shift, *(twos(factor) for _, factor in parts)])
     groups: dict[int, list[tuple[int, int]]] = {}
     for wire, factor in parts:
-        odd = factor >> _power(factor)
+        odd = factor >> twos(factor)
         key = -odd if -odd in groups else odd
         groups.setdefault(key, []).append((factor // key >> common, wire))
     terms = []
     for odd, words in groups.items():
-        size = 1 << min(_power(factor) for factor, _ in words)
+        size = 1 << min(twos(factor) for factor, _ in words)
         inner = " + ".join(_times(factor // size, f"w{wire}") for factor, wire in words)
         terms.append(_times(odd * size, f"({inner})"))
     constant = (each.constant + (1 << each.shift >> 1)) >> common
@@ -129,11 +131,6 @@ def _summed(each: Sum | Output) -> str:
 
 def _names(kind: str, wires: Iterable[int]) -> tuple[str, ...]:
     return tuple(f"{kind}{wire}" for wire in dict.fromkeys(wires))
-
-
-def _power(factor: int) -> int:
-    """Return how often a factor can be halved."""
-    return (factor & -factor).bit_length() - 1
 
 
 def _times(factor: int, word: str) -> str:
@@ -378,3 +375,32 @@ def walk_bits(address: Any, index: Any) -> Any:
             edge = np.uint64(successors[(edge & ~one) | side]) ^ (edge & one)
         word |= np.int64(edge) << bit
     return _signed_word(word, count, row[SIGNED])
+
+
+class Evaluable(Spreadable, Protocol):
+    """A compiled model: words, a plan, and one table and one diagram per block."""
+
+    @property
+    def name(self) -> str:
+        """Its name."""
+
+    @property
+    def formats(self) -> Interface:
+        """The words that go in and come out."""
+
+    @property
+    def tables(self) -> Sequence[Table]:
+        """One per block of the plan."""
+
+    def require_torque(self, where: str = "") -> None:
+        """Raise unless it is the torque of a robot."""
+
+
+def walkable_forms(model: Evaluable, form: str) -> list[Walkable]:
+    """Return the diagrams of a model in a form, each compared with its table on every entry; none for other forms."""
+    if form not in BIT_FORMS:
+        return []
+    made = [make_form(form, table, diagram) for table, diagram in zip(model.tables, model.diagrams, strict=True)]
+    for walkable, table in zip(made, model.tables, strict=True):
+        check_form(walkable, table)
+    return [walkable for walkable in made if isinstance(walkable, Bits | Lockstep)]

@@ -32,10 +32,12 @@ from bddtorque.plan.forms import (
     EdgeValued,
     Folded,
     Form,
+    Runs,
 )
+from bddtorque.plan.plan_cost import look_ups
 from bddtorque.plan.table import Int32Array
 from bddtorque.spec.chips import Chip
-from bddtorque.targets.tables.cost import lower_blocks
+from bddtorque.targets.tables.cost import lower_blocks, smaller_forms
 
 MAX_TESTS = 50_000
 """Tests of all blocks together: gcc takes a minute or two for so many, and the flash of a small chip ends before."""
@@ -140,6 +142,10 @@ def _label(bit: int, edge: int) -> str:
 EXPORTED_FORMS = ("chosen", *WORD_FORMS, "bits", "ifs")
 """The forms a block can be exported in; ``chosen`` is for each block the one of least cost within the memory, ``ifs``
 the diagrams of form ``bits`` as code."""
+SPARE_CYCLES = 1 / 48
+"""Of all cycles, for smaller tables where nobody asked for any: what is lost is less than between two compilers."""
+FEW_RUNS = 8
+"""Runs of equal words that an index is compared with one by one."""
 MAX_BYTES = 512 * 2**20
 """Bytes of all arrays together: text of more is nothing that a compiler reads."""
 
@@ -162,8 +168,13 @@ class BlockCode:
         return sum(array.bytes for array in self.arrays)
 
 
-def block_codes(model: Model, numbers: Sequence[int], form: str, memory: int, chip: Chip) -> list[BlockCode]:
-    """Return some blocks of a model as C, in a form, or each in the form chosen for it within `memory` bytes."""
+def block_codes(
+    model: Model, numbers: Sequence[int], form: str, memory: int, chip: Chip, code_bytes: int = 0
+) -> list[BlockCode]:
+    """Return some blocks of a model as C, in a form, or each in the form chosen for it within `memory` bytes.
+
+    `code_bytes` is what the rest of the code takes, about; 0 if nobody knows.
+    """
     tables, diagrams = [model.tables[k] for k in numbers], [model.diagrams[k] for k in numbers]
     widths = [model.plan.blocks[k].input_widths for k in numbers]
     if choice(form, EXPORTED_FORMS, "form") == "ifs":
@@ -171,6 +182,10 @@ def block_codes(model: Model, numbers: Sequence[int], form: str, memory: int, ch
         check_tests(walks)
         return [_branches(k, walk, each) for k, walk, each in zip(numbers, walks, widths, strict=True)]
     forms = lower_blocks(form, tables, diagrams, memory)
+    if form == "chosen":
+        counts = look_ups(model.plan, native=True)
+        spare = code_bytes / chip.code_per_cycle * SPARE_CYCLES
+        forms = smaller_forms(forms, tables, [counts[k] for k in numbers], chip, spare)
     codes = [_block(k, lowered, each, chip) for k, lowered, each in zip(numbers, forms, widths, strict=True)]
     size = sum(code.bytes for code in codes)
     if size > MAX_BYTES:
@@ -190,7 +205,7 @@ def block_codes(model: Model, numbers: Sequence[int], form: str, memory: int, ch
 
 def _block(k: int, form: Form, widths: Sequence[int], chip: Chip) -> BlockCode:
     name = f"block_{k}"
-    narrow = chip.register < 32 and sum(widths) <= 16 and isinstance(form, Dense | Folded)
+    narrow = chip.register < 32 and sum(widths) <= 16 and isinstance(form, Dense | Folded | Runs)
     index = "uint16_t" if narrow else "uint32_t"
     arrays, body = _code(name, form, index, chip.largest_array)
     reader = ""
@@ -207,8 +222,9 @@ def _block(k: int, form: Form, widths: Sequence[int], chip: Chip) -> BlockCode:
     if len(widths) > 1:
         words = [f"x{place}" for place in range(len(widths))]
         body = [statement(f"const {index} index = ({index})(", _index(words, widths), ");", indent=""), *body]
-    function = _function(k, words, body, index, isinstance(form, Dense) and not reader)
-    calls = {"signed32"} if isinstance(form, EdgeValued) else set()
+    calls = {"signed32"} if any("signed32" in line for line in body) else set()
+    inline = isinstance(form, Dense | Runs) or (isinstance(form, Folded) and index == "uint32_t")
+    function = _function(k, words, body, index, inline and not reader)
     return BlockCode(k, form.name, form.constant, arrays, f"{reader}{function}", index, frozenset(calls))
 
 
@@ -260,7 +276,10 @@ def _code(name: str, form: Form, index: str, largest: int) -> tuple[tuple[Consta
             place = f"index & {_mask(len(values).bit_length() - 1)}"
             return (words,), [f"return (int32_t){_read(words, place, largest)};"]
         case Folded():
-            return _folded(name, form, index, largest)
+            wave = _quarter_wave(name, form) if index == "uint32_t" and not largest else None
+            return wave or _folded(name, form, index, largest)
+        case Runs():
+            return _runs(name, form, index)
         case EdgeValued():
             return _edge_valued(name, form)
         case Bits():
@@ -304,6 +323,26 @@ def _reader(array: ConstantArray, largest: int, index: str) -> str:
     return "\n".join([*lines, "    }", "    return word;", "}", ""])
 
 
+def _quarter_wave(name: str, form: Folded) -> tuple[tuple[ConstantArray, ...], list[str]] | None:
+    """Read a quarter wave without branches, by the distance from the middle of the half turn that the index lies in.
+
+    None for other folds, and where an end of the quarter does not have the sign that its side has.
+    """
+    (bits, length, centre, first, second), *others = (tuple(map(int, rule)) for rule in form.rules)
+    ends = (first < 0 and form.values[0]) or (second < 0 and form.values[-1])
+    if others or centre or not second or bits < 3 or ends:
+        return None
+    words, quarter = constant_array(f"{name}_words", form.values[::-1]), length - 1
+    lines = [
+        f"const int32_t off = (int32_t)(index & {_mask(bits - 1)}) - {quarter};",
+        f"const int32_t word = (int32_t){words.name}[(off < 0) ? -off : off];",
+    ]
+    # quarters of the other sign: the middle ones of an even function, the last ones of an odd one, else every other
+    at, shift = (f"(index + {unsigned(quarter)})", bits - 2) if first > 0 else ("index", bits - 2 - (second < 0))
+    sign = "" if first == second == 1 else f" * (1 - (int32_t)(({at} >> {shift}u) & 2u))"
+    return (words,), [*lines, f"return word{sign};"]
+
+
 def _folded(name: str, form: Folded, index: str, largest: int) -> tuple[tuple[ConstantArray, ...], list[str]]:
     """Fold each word of the index by the rules of `diagrams.forms.folded`; signs are decided without any product."""
     words = constant_array(f"{name}_words", form.values)
@@ -335,6 +374,27 @@ def _folded(name: str, form: Folded, index: str, largest: int) -> tuple[tuple[Co
     word = f"(int32_t){_read(words, 'place', largest)}"
     lines += ["", f"return (negative != 0) ? -{word} : {word};" if signed else f"return {word};"]
     return (words,), lines
+
+
+def _runs(name: str, form: Runs, index: str) -> tuple[tuple[ConstantArray, ...], list[str]]:
+    """Find the run of an index: by comparing it with all starts if they are few, else by halving."""
+    words, starts = constant_array(f"{name}_words", form.values), form.starts.tolist()
+    lines = [f"const {index} word = ({index})(index & {_mask(form.input_bits)});", "uint32_t run = 0u;"]
+    if len(starts) <= FEW_RUNS:
+        lines += [f"run += (word >= {unsigned(start)}) ? 1u : 0u;" for start in starts[1:]]
+        return (words,), [*lines, f"return (int32_t){words.name}[run];"]
+    begins = constant_array(f"{name}_starts", form.starts)
+    lines += [
+        "uint32_t step;",
+        "",
+        f"for (step = {1 << form.steps >> 1}u; step != 0u; step >>= 1u) {{",
+        f"    if (((run + step) < {len(starts)}u) && (word >= {begins.name}[run + step])) {{",
+        "        run += step;",
+        "    }",
+        "}",
+        f"return (int32_t){words.name}[run];",
+    ]
+    return (words, begins), lines
 
 
 def _edge_valued(name: str, form: EdgeValued) -> tuple[tuple[ConstantArray, ...], list[str]]:

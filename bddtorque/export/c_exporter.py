@@ -19,14 +19,13 @@ from typing import Any
 from bddtorque.base.errors import BddTorqueError, one_line
 from bddtorque.base.system import scratch_folder
 from bddtorque.export.c_blocks import BlockCode, block_codes
-from bddtorque.export.c_call import CCall, CSignature
+from bddtorque.export.c_call import CCall, CSignature, header_text, model_prefix
 from bddtorque.export.c_float_steps import float_steps
-from bddtorque.export.c_header import header_text
 from bddtorque.export.c_source import floats_text, function_text, makefile_text, packaged, source_text
 from bddtorque.export.c_steps import PlanSteps, Steps, take_inputs
 from bddtorque.export.c_sums import Value
 from bddtorque.export.c_term import TermFunction
-from bddtorque.export.c_text import HelperCalls, prefix_of, safe_name
+from bddtorque.export.c_text import HelperCalls, safe_name
 from bddtorque.export.export_options import COptions
 from bddtorque.export.folder import check_folder, with_manifest, write_folder
 from bddtorque.export.selftest import check_exported, selftest_text
@@ -36,6 +35,7 @@ from bddtorque.plan.wires import Input
 from bddtorque.spec.chips import Chip, chip_named
 from bddtorque.spec.field_values import as_flash
 from bddtorque.spec.resolve import ANY_CHIP
+from bddtorque.targets.tables.cost import flash_refusal, room_on
 from bddtorque.words.integer_range import word_range
 
 FLAGS = ("-std=gnu99", "-O2", "-ffp-contract=off", "-fno-asynchronous-unwind-tables")
@@ -118,7 +118,7 @@ def stack_of(usage: str) -> int | None:
         told = re.fullmatch(r"(?:.*/)?([^/:]*):.*?:?([A-Za-z0-9_.]+)\t(\d+)\t\S+", line)
         if told:
             file, name = told[1], told[2].split(".")[0]
-            public = file.endswith("_float.c") and name.startswith(file.removesuffix("float.c"))
+            public = file.endswith("_float.c") and name.startswith(file.removesuffix("_float.c"))
             kind = "floats" if public else "words" if name.endswith("_words") and name != "clamp_words" else ""
             kind = kind or next((k for k in ("partial_products_", "block_") if name.startswith(k)), "helper")
             depth[kind] = max(depth.get(kind, 0), int(told[3]))
@@ -153,18 +153,12 @@ def flash_of(model: Model, asked: int | str | None) -> int | None:
 
 def blocks_within_flash(model: Model, options: COptions, steps: Steps, chip: Chip) -> list[BlockCode]:
     """Return the tables as C, in no more than the code leaves of the flash; say so if the smallest ones take more."""
-    flash = flash_of(model, options.flash)
+    flash = room_on(chip, flash_of(model, options.flash))
     memory = model.provenance.memory if flash is None else max(flash - steps.code_bytes, 0)
     try:
-        return block_codes(model, steps.blocks, options.form, memory, chip)
+        return block_codes(model, steps.blocks, options.form, memory, chip, steps.code_bytes)
     except BudgetError as problem:
-        if flash is None:
-            raise
-        raise BddTorqueError(
-            f"flash must hold {problem.smallest:,} bytes of tables in their smallest forms and about "
-            f"{steps.code_bytes:,} of code on chip '{chip.name}', got {flash:,}: more flash or fewer bits would work",
-            option="flash",
-        ) from None
+        raise problem if flash is None else flash_refusal(problem.smallest, steps.code_bytes, flash, chip) from None
 
 
 def check_flash(taken: int, tables: int, flash: int | None, chip: Chip) -> None:
@@ -191,6 +185,8 @@ class Exported:
         The name of the function.
     bound
         The largest proved error of its words, in their units.
+    bound_si, unit
+        Of a term: its bound in the unit of its torque, and that unit.
     files
         Names of the files, and the bytes of each.
     forms
@@ -218,10 +214,13 @@ class Exported:
     measured: Measured | str
     chip: str = "generic32"
     note: str = ""
+    bound_si: float | None = None
+    unit: str = ""
 
     def to_plain(self) -> dict[str, Any]:
         """Return plain data for JSON."""
         measured = {"reason": self.measured} if isinstance(self.measured, str) else vars(self.measured)
+        of_term = {"bound": self.bound, "bound_si": self.bound_si, "unit": self.unit}
         return {
             "directory": str(self.directory),
             "prefix": self.prefix,
@@ -233,6 +232,7 @@ class Exported:
             "measured": dict(measured),
             "chip": self.chip,
             "note": self.note,
+            **({} if self.bound_si is None else of_term),
         }
 
 
@@ -266,8 +266,8 @@ def export_c(
         Write only this term, such as ``"C1_22"`` (`bddtorque terms` lists the names), as a function of its own input
         words. The model must come from the source ``"terms"``.
     form
-        Form of the tables: ``"chosen"`` (cheapest within `flash`), ``"dense"``, ``"folded"``, ``"edge_valued"`` or
-        ``"bits"``; or ``"ifs"``: code instead of tables, one test and branch per diagram node.
+        Form of the tables: ``"chosen"`` (cheapest within `flash`), ``"dense"``, ``"folded"``, ``"runs"``,
+        ``"edge_valued"`` or ``"bits"``; or ``"ifs"``: code instead of tables, one test and branch per diagram node.
     flash
         Most bytes that tables and code may take, or text such as ``"16 kB"``; by default the value of the spec. If
         the chip's compiler is installed, the compiled size is measured and an export that takes more is rejected.
@@ -310,7 +310,7 @@ def export_c(
     )  # fmt: skip
     measured = measure(code.files, code.sources, code.call, command) if command else "no C compiler found"
     if isinstance(measured, Measured) and compiler is None and profile.tools:
-        check_flash(measured.rom, code.table_bytes, flash_of(model, flash), profile)
+        check_flash(measured.rom, code.table_bytes, room_on(profile, flash_of(model, flash)), profile)
     write_folder(target, code.files, force)
     return Exported(
         target,
@@ -324,6 +324,8 @@ def export_c(
         measured,
         profile.name,
         _chip_note(model, profile),
+        code.bound_si,
+        code.unit,
     )
 
 
@@ -352,6 +354,8 @@ class CFiles:
     bound: float
     table_bytes: int
     call: CCall
+    bound_si: float | None
+    unit: str
 
 
 def c_files(model: Model, **asked: Any) -> CFiles:
@@ -359,7 +363,7 @@ def c_files(model: Model, **asked: Any) -> CFiles:
     options = COptions(**asked)
     profile = chip_of(model, options.chip)
     alone = None if options.term is None else TermFunction.of(model, options.term)
-    prefix = prefix_of(model.name, options.name)
+    prefix = model_prefix(model, options.name)
     if alone and options.name is None:
         prefix = f"{prefix}_{safe_name(alone.name).lower()}"
     signature = CSignature.of(model, options.io, profile.register)
@@ -390,10 +394,11 @@ def c_files(model: Model, **asked: Any) -> CFiles:
         options={name: value for name, value in asdict(said).items() if name != "vectors"},
         forms={str(block.number): block.form for block in blocks}, call=call.to_plain(),
     )  # fmt: skip
-    called = prefix if alone else f"{prefix}_{signature.function}"
+    called = prefix if alone else signature.function(prefix)
     bound = alone.bound if alone else max(model.certificate.bounds)
     table_bytes = sum(block.bytes for block in blocks) + sum(array.bytes for array in steps.arrays)
-    return CFiles(files, blocks, sources, prefix, called, bound, table_bytes, call)
+    own = (alone.bound_si, alone.torque.unit) if alone else (None, "")
+    return CFiles(files, blocks, sources, prefix, called, bound, table_bytes, call, *own)
 
 
 def _steps(model: Model, chip: Chip, signature: CSignature) -> Steps:

@@ -138,12 +138,12 @@ def floats_text(prefix: str, signature: CSignature) -> str:
         defined=defined,
         type=signature.type_of(given[0]) if given else signature.type_of(result),
         tables=tables,
-        prototype=signature.prototype(prefix, signature.float_function, "double"),
+        prototype=signature.prototype(prefix, signature.float_function(prefix), "double"),
         held=held,
         arrays=len(given),
         quantised=quantised,
         refused=refused,
-        function=signature.function,
+        function=signature.function(prefix),
         words=", ".join(f"{array}_words" for array in arrays),
         count=counts[result],
         result=result,
@@ -168,7 +168,7 @@ def packaged(
     if package == "arduino":
         return {
             "library.properties": _properties(prefix),
-            "keywords.txt": f"{prefix}_{signature.function}\tKEYWORD2\n",
+            "keywords.txt": f"{signature.function(prefix)}\tKEYWORD2\n",
             **sources,
             f"examples/{prefix}_words/{prefix}_words.ino": _sketch(prefix, signature),
         }
@@ -212,7 +212,7 @@ def _sketch(prefix: str, signature: CSignature) -> str:
         template("sketch.ino"),
         prefix=prefix,
         declared=declared,
-        function=signature.function,
+        function=signature.function(prefix),
         given=given,
         result=signature.result,
     )
@@ -220,7 +220,7 @@ def _sketch(prefix: str, signature: CSignature) -> str:
 
 def _main(prefix: str, signature: CSignature) -> str:
     declared, given = _arrays(prefix, signature)
-    return fill(template("main.c"), prefix=prefix, declared=declared, function=signature.function, given=given)
+    return fill(template("main.c"), prefix=prefix, declared=declared, function=signature.function(prefix), given=given)
 
 
 def _platformio(prefix: str) -> str:

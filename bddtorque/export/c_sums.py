@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 from math import prod
 
 from bddtorque.base.errors import BddTorqueError
+from bddtorque.evaluate.operations import twos
 from bddtorque.export.c_text import HelperCalls, integer, unsigned
 from bddtorque.spec.chips import Chip
 from bddtorque.words.integer_range import INT32, INT64, Range, word_range
@@ -87,6 +88,7 @@ class Part:
     negative: bool
     text: str
     shift: int = 0
+    narrow: bool = False  # whether it is a word of 16 bits alone, cast
 
 
 class SumWriter:
@@ -112,7 +114,7 @@ class SumWriter:
         `result`: numbers that the rounded sum can be; `where`: names the sum in an error.
         """
         terms = [term for term in terms if term.factor]
-        common = min([shift, *(_twos(number) for number in (*(term.factor for term in terms), constant) if number)])
+        common = min([shift, *(twos(number) for number in (*(term.factor for term in terms), constant) if number)])
         terms = [replace(term, factor=term.factor >> common) for term in terms]
         constant, shift = constant >> common, shift - common
         half = 1 << shift >> 1
@@ -181,8 +183,8 @@ class SumWriter:
 
     def _ways(self, term: CTerm, low: int) -> Iterator[tuple[list[CTerm], Range, list[CTerm]]]:
         """Yield ways to write a term as H·2^low + L: the terms of H, the range of L, the terms of L."""
-        factor, twos = term.factor, _twos(term.factor)
-        if twos >= low:
+        factor, places = term.factor, twos(term.factor)
+        if places >= low:
             yield [replace(term, factor=factor >> low)], Range(0, 0), []
             return
         rest = (factor + (1 << (low - 1))) % (1 << low) - (1 << (low - 1))  # nearest to zero
@@ -190,14 +192,14 @@ class SumWriter:
         above = (factor - rest) >> low
         yield ([replace(term, factor=above)] if above else []), below.range, [below]
         for place, value in enumerate(term.values):
-            for cut in sorted({low - twos, *((8, 16) if self.small else ())}):
-                if not 0 < cut < 32 or cut + twos < low or value.range.magnitude >> cut == 0 or value.bits > 32:
+            for cut in sorted({low - places, *((8, 16) if self.small else ())}):
+                if not 0 < cut < 32 or cut + places < low or value.range.magnitude >> cut == 0 or value.bits > 32:
                     continue
                 high, rest_of = (
                     (*term.values[:place], half, *term.values[place + 1 :]) for half in self._halves(value, cut)
                 )
                 lower = CTerm(factor, rest_of)
-                yield [CTerm((factor >> twos) << (cut + twos - low), high)], lower.range, [lower]
+                yield [CTerm((factor >> places) << (cut + places - low), high)], lower.range, [lower]
 
     def _taken(self, way: tuple[list[CTerm], Range, list[CTerm]], draft: Draft) -> tuple[Draft, list[Part], list[Part]]:
         """Return what a way takes beside what is there, and its parts."""
@@ -221,9 +223,11 @@ class SumWriter:
         shift = 0
         texts: list[str] = []
         if self.small and all(value.bits == 16 for value in values):
-            twos = _twos(size)
-            if size.bit_length() > 15 and (size >> twos).bit_length() <= 15:
-                shift = next((whole for whole in (8, 16) if whole <= twos and (size >> whole).bit_length() <= 15), twos)
+            places = twos(size)
+            if size.bit_length() > 15 and (size >> places).bit_length() <= 15:
+                shift = next(
+                    (whole for whole in (8, 16) if whole <= places and (size >> whole).bit_length() <= 15), places
+                )
                 size >>= shift
             names = [value.name for value in values]
             if (
@@ -248,12 +252,13 @@ class SumWriter:
             self._multiply(draft, 1, len(values) - 1)
         if size > 1 and size & (size - 1) == 0:
             texts.append(unsigned(size % 2**32))
-            draft.cost += costs.shift_by(_twos(size))
+            draft.cost += costs.shift_by(twos(size))
         elif size > 1:
             texts.append(unsigned(size % 2**32))
             draft.cost += costs.constant * (size > 255)
             self._multiply(draft, 1)
-        return Part(factor < 0, " * ".join(texts), shift)
+        narrow = self.small and texts == [f"(uint32_t){value.name}" for value in values]
+        return Part(factor < 0, " * ".join(texts), shift, narrow)
 
     def _halves(self, value: Value, cut: int) -> tuple[Value, Value]:
         """Return floor(value/2^cut) and the bits below as variables of their own."""
@@ -275,7 +280,11 @@ class SumWriter:
         texts: list[str] = []
         for shift in sorted({part.shift for part in parts}, reverse=True):
             together = [part for part in parts if part.shift == shift]
-            joined = _signed([(part.negative, part.text) for part in together])
+            together.sort(key=lambda part: part.negative)
+            # gcc -Wsign-conversion finds fault with `+ (uint32_t)` of an int16_t, for no reason
+            plain = [part.narrow and bool(k or texts) for k, part in enumerate(together)]
+            pairs = zip(together, plain, strict=True)
+            joined = _signed([(part.negative, f"0u + {part.text}" if cast else part.text) for part, cast in pairs])
             if shift:
                 draft.cost += self.costs.shift_by(shift)
                 joined = [f"(({' '.join(joined)}) << {shift}u)"]
@@ -354,11 +363,6 @@ class SumWriter:
             draft.terms.append(f"+ {text}" if texts else text)
         draft.wrap(*(("floor64", integer(1 << shift, 64)) if shift else ("signed64",)))
         return draft
-
-
-def _twos(number: int) -> int:
-    """Return how often 2 divides a number that is not 0."""
-    return (number & -number).bit_length() - 1
 
 
 def _signed(parts: Sequence[tuple[bool, str]], zero: str = "0u") -> list[str]:

@@ -16,8 +16,7 @@ import numpy.typing as npt
 
 from bddtorque.base.errors import BddTorqueError, nearest
 from bddtorque.base.version import __version__
-from bddtorque.export.c_call import CCall, CSignature
-from bddtorque.export.c_header import word_meaning
+from bddtorque.export.c_call import CCall, CSignature, word_meaning
 from bddtorque.export.c_steps import PlanSteps, Steps
 from bddtorque.export.c_text import comment, filled, safe_unit
 from bddtorque.export.folder import fill, template
@@ -123,6 +122,11 @@ class TermFunction:
         arithmetic = model.certificate.torques[self.summands.torque].parts.arithmetic
         return (composed.total + arithmetic * self.torque.lsb / float(self.output.lsb)) * ROUND_UP
 
+    @property
+    def bound_si(self) -> float:
+        """The same in the unit of the torque."""
+        return self.bound * abs(float(self.output.lsb))
+
     def steps(self, chip: Chip) -> Steps:
         """Return the statements of the term, from its input words; those that only tables read are left as they are."""
         steps = PlanSteps(self.plan, self.model.tables, chip)
@@ -182,7 +186,7 @@ class TermFunction:
             f"{self.output.high}",
             "",
             f"Proved for every input: |compiled - true term| is at most {self.bound:.6f} of these units, "
-            f"{self.bound * abs(lsb):.6g} {unit}.",
+            f"{self.bound_si:.6g} {unit}.",
         ]
         macro, guard = prefix.upper(), f"BDDTORQUE_{prefix.upper()}_H"
         return "\n\n".join(

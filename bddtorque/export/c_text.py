@@ -122,6 +122,7 @@ def comment(lines: Sequence[str]) -> str:
 
 
 MAX_NAME = 40
+MAKEFILES = ("makefile", "gnumakefile")
 SIGNS = {"·": "*", "⋅": "*", "×": "*", "°": "deg", "Ω": "ohm", "µ": "u", "μ": "u", "⁻": "-", "−": "-"}
 """Signs of units, as C writes them."""
 DIGITS = "⁰¹²³⁴⁵⁶⁷⁸⁹"
@@ -137,9 +138,15 @@ def prefix_of(robot: str, chosen: str | None = None) -> str:
                 f"name must be up to {MAX_NAME} letters, digits and underscores, a letter first, got {chosen!r:.60}",
                 option="name",
             )
+        if chosen.lower() in MAKEFILES:
+            raise BddTorqueError(
+                f"name must not be that of a makefile, which make would build from {chosen}.c, got '{chosen}'",
+                option="name",
+            )
         return chosen
     name = safe_name(robot).lower().strip("_")
-    return name if name[:1].isalpha() else f"robot_{name}".rstrip("_")[:MAX_NAME]
+    plain = name[:1].isalpha() and name not in MAKEFILES
+    return name if plain else f"robot_{name}".rstrip("_")[:MAX_NAME]
 
 
 def safe_name(text: str) -> str:

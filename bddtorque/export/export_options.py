@@ -43,8 +43,8 @@ class COptions(ExportOptions):
     form: str = option(
         "chosen",
         "NAME",
-        "Form of the tables: chosen (the least cost within --flash), dense, folded, edge_valued or bits; ifs: code in "
-        "their place, a branch per node.",
+        "Form of the tables: chosen (the least cost within --flash), dense, folded, runs, edge_valued or bits; ifs: "
+        "code in their place, a branch per node.",
     )
     flash: int | str | None = option(
         None, "SIZE", "Flash that tables and code may take (16 kB, ...); default: as compiled."

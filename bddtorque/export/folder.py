@@ -1,16 +1,23 @@
 """Folders of generated files: written whole or not at all, and nobody else's files away.
 
+A manifest lists the files of an export with their digests. Only a file that still has its digest is replaced or
+removed; whatever else lies in a folder stays as it is.
+
 Their texts stand in the folder `templates`: what is there between two signs @ is filled in.
 """
 
 from __future__ import annotations
 
+import contextlib
+import hashlib
 import json
+import os
 import re
 import shutil
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 from bddtorque.base.errors import BddTorqueError, one_line
@@ -20,6 +27,8 @@ from bddtorque.base.version import __version__
 FOLDER = Path(__file__).with_name("templates")
 MANIFEST = "bddtorque-export.json"
 """Lists the files of an export; of C, says how it is called too."""
+MAX_MANIFEST = 1 << 20
+"""Bytes: more than an export of any model needs."""
 SECTION = "//: "
 """Begins a line that names the section below it."""
 
@@ -48,28 +57,75 @@ def fill(text: str, **values: object) -> str:
     return re.sub(r"@(\w+?)([+-]\d+)?@", value, text)
 
 
-BUILT = (".o", ".su", ".a", ".so")
-"""Endings of files that the Makefile and compilers leave beside the sources; made again from them."""
+BUILT = (".o", ".su")
+"""Endings of what the Makefile and compilers leave beside a source."""
 
 
-def check_folder(directory: Path, force: bool) -> None:
-    """Refuse a place that is no folder, or holds files that no export wrote unless `force` says so."""
+@dataclass(frozen=True)
+class EarlierExport:
+    """The files of an earlier export in a folder, by what its manifest says; none where there is no such manifest."""
+
+    listed: frozenset[str] = frozenset()
+    files: frozenset[str] = frozenset()  # those that are as they were written, and the manifest
+    folders: frozenset[str] = frozenset({"."})  # where files were written
+    built: frozenset[str] = frozenset()  # what may have been built of them
+
+    @classmethod
+    def of(cls, directory: Path) -> EarlierExport:
+        """Return what lies in a folder."""
+        path = directory / MANIFEST
+        try:
+            if not path.is_file() or path.stat().st_size > MAX_MANIFEST:
+                return cls()
+            manifest = json.loads(path.read_text(encoding="utf-8"))
+            digests = [*manifest["files"].items(), *manifest.get("replaced", {}).items()]
+            listed = [(name, digest) for name, digest in digests if _is_inside(name)]
+            built = str(manifest["built"])
+        except (OSError, ValueError, TypeError, KeyError, AttributeError, RecursionError):
+            return cls()
+        names = frozenset(name for name, _ in listed)
+        sources = [name.removesuffix(".c") for name in names if name.endswith(".c")]
+        return cls(
+            names,
+            frozenset({MANIFEST, *(name for name, digest in listed if _digest_of(directory / name) == digest)}),
+            frozenset({".", *(str(parent) for name in names for parent in PurePosixPath(name).parents)}),
+            frozenset({built, *(f"{source}{end}" for source in sources for end in BUILT)}),
+        )
+
+
+def _is_inside(name: str) -> bool:
+    """Tell whether a name leads to a file below a folder, on any system."""
+    path = PurePosixPath(name)
+    return bool(path.name) and not path.is_absolute() and ".." not in path.parts and not set(name) & set(":\\\0")
+
+
+def _digest_of(path: Path) -> str:
+    """Return the digest of a regular file; nothing of anything else."""
+    if path.is_symlink() or not path.is_file():
+        return ""
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+def check_folder(directory: Path, force: bool, names: Collection[str] = ()) -> None:
+    """Refuse a place that is no folder, or holds files that no export wrote unless `force` says so.
+
+    Even with `force` no file is replaced that no export wrote; `names` are those to be written.
+    """
     if directory.exists() and not directory.is_dir():
         raise BddTorqueError(one_line(f"{directory} must be a folder, but it is a file"))
     if not directory.parent.is_dir():
         raise BddTorqueError(one_line(f"{directory}: there is no folder '{directory.parent}' to make it in"))
-    foreign = foreign_files(directory)
-    for path in directory.iterdir() if directory.is_dir() else ():
-        if path.name not in foreign:  # it will be replaced, or looked into
-            refuse_overwriting(path)
-    if foreign and not force:
+    earlier, foreign = EarlierExport.of(directory), foreign_files(directory)
+    for name in earlier.files:
+        refuse_overwriting(directory / name)
+    hint = "choose an empty folder, or --force to write beside what is there"
+    if force:
+        foreign = sorted(name for name in set(names) - earlier.files if os.path.lexists(directory / name))
+        hint = "move it, or choose another folder"
+    if foreign:
         others = f" and {len(foreign) - 1} more" if len(foreign) > 1 else ""
-        raise BddTorqueError(
-            one_line(
-                f"{directory} holds '{foreign[0]}'{others}, which no export wrote: choose an empty folder, or --force "
-                "to write beside what is there"
-            )
-        )
+        why = "changed since its export" if foreign[0] in earlier.listed else "which no export wrote"
+        raise BddTorqueError(one_line(f"{directory} holds '{foreign[0]}'{others}, {why}: {hint}"))
 
 
 def with_manifest(files: Mapping[str, str], digest: str, built: str, **more: Any) -> dict[str, str]:
@@ -77,7 +133,7 @@ def with_manifest(files: Mapping[str, str], digest: str, built: str, **more: Any
     manifest = {
         "written_by": f"bddtorque {__version__}",
         "digest": digest,
-        "files": sorted([*files, MANIFEST]),
+        "files": {name: hashlib.sha256(files[name].encode()).hexdigest() for name in sorted(files)},
         "built": built,
         **more,
     }
@@ -85,46 +141,32 @@ def with_manifest(files: Mapping[str, str], digest: str, built: str, **more: Any
 
 
 def foreign_files(directory: Path) -> list[str]:
-    """Return what lies in a folder and was not written by an export, nor built from it."""
-    if not directory.is_dir():
-        return []
-    ours = _listed(directory / MANIFEST)
-    folders = {folder for name in ours for folder in map(str, Path(name).parents)}
-    found = []
-    for folder in sorted({".", *folders}):
-        for each in (directory / folder).iterdir() if (directory / folder).is_dir() else ():
-            name = each.relative_to(directory).as_posix()
-            if name not in ours | folders and not (ours and each.suffix in BUILT and each.is_file()):
+    """Return what lies in a folder and was not written by an export, was changed since, and was not built from one."""
+    earlier, found = EarlierExport.of(directory), []
+    for folder in earlier.folders:
+        for path in (directory / folder).iterdir() if (directory / folder).is_dir() else ():
+            name = path.relative_to(directory).as_posix()
+            if name not in earlier.files | earlier.built and not (name in earlier.folders and path.is_dir()):
                 found.append(name)
     return sorted(found)
 
 
-def _listed(manifest: Path) -> set[str]:
-    """Return what a manifest lists, itself included; nothing if it is none of ours."""
-    try:
-        listed = json.loads(manifest.read_text(encoding="utf-8"))
-        names = [*listed["files"], listed["built"]]
-    except (OSError, ValueError, TypeError, KeyError):
-        return set()
-    return {name for name in names if isinstance(name, str)}
-
-
 def write_folder(directory: Path, files: Mapping[str, str], force: bool = False) -> None:
-    """Write the files to a temporary folder that then takes the place of `directory`.
+    """Write the files to a temporary folder, from where they take the place of an earlier export.
 
-    An earlier export there is replaced as a whole. With `force`, a folder with foreign files keeps those, and ours are
-    put beside them, each whole.
+    A folder with nothing else in it is replaced as a whole. What else there is stays, and ours are put beside it, each
+    whole.
     """
     try:
         target = directory.resolve()
-        check_folder(target, force)
+        check_folder(target, force, files)
         temporary = beside(target)
         try:
             temporary.mkdir()
             for name, text in files.items():
                 (temporary / name).parent.mkdir(parents=True, exist_ok=True)
                 (temporary / name).write_text(text, encoding="ascii", newline="\n")
-            _put(temporary, target, list(files))
+            _put(temporary, target, files)
         finally:
             try:
                 shutil.rmtree(temporary, ignore_errors=True)
@@ -136,13 +178,11 @@ def write_folder(directory: Path, files: Mapping[str, str], force: bool = False)
         raise BddTorqueError(one_line(said)) from None
 
 
-def _put(temporary: Path, target: Path, names: list[str]) -> None:
-    if foreign_files(target):
-        for name in names:
-            refuse_overwriting(target / name)
-        for name in names:
-            (target / name).parent.mkdir(parents=True, exist_ok=True)
-            (temporary / name).replace(target / name)
+def _put(temporary: Path, target: Path, files: Mapping[str, str]) -> None:
+    """Put new files in the place of an earlier export."""
+    earlier = EarlierExport.of(target)
+    if any(path.relative_to(target).as_posix() not in earlier.files | earlier.folders for path in target.rglob("*")):
+        _put_beside(temporary, target, files, earlier)
         return
     if not target.exists():
         temporary.rename(target)
@@ -159,6 +199,22 @@ def _put(temporary: Path, target: Path, names: list[str]) -> None:
         except BaseException:  # Ctrl-C comes, but this is done to its end
             _put_back(old, target)
             raise
+
+
+def _put_beside(temporary: Path, target: Path, files: Mapping[str, str], earlier: EarlierExport) -> None:
+    """Put new files beside what else there is; if that is interrupted, the manifest lists old ones and new ones."""
+    old = earlier.files - {MANIFEST}
+    if MANIFEST in files:
+        both = {**json.loads(files[MANIFEST]), "replaced": {name: _digest_of(target / name) for name in old}}
+        (temporary / "both").write_text(json.dumps(both), encoding="ascii")
+        (temporary / "both").replace(target / MANIFEST)
+    for name in (*(name for name in files if name != MANIFEST), *({MANIFEST} & files.keys())):
+        (target / name).parent.mkdir(parents=True, exist_ok=True)
+        (temporary / name).replace(target / name)
+    for name in old - files.keys():
+        (target / name).unlink()
+        with contextlib.suppress(OSError):  # others keep files there
+            (target / name).parent.rmdir()
 
 
 def _put_back(old: Path, target: Path) -> None:

@@ -27,7 +27,9 @@ import numpy as np
 from bddtorque.base.errors import BddTorqueError
 from bddtorque.base.files import write_whole
 from bddtorque.base.version import __version__
-from bddtorque.export.c_text import prefix_of, safe_names
+from bddtorque.evaluate.operations import signed_digits
+from bddtorque.export.c_call import model_prefix
+from bddtorque.export.c_text import safe_names
 from bddtorque.export.folder import with_manifest, write_folder
 from bddtorque.model.applicability import require
 from bddtorque.model.model import Model
@@ -151,16 +153,10 @@ class NetWord:
 
     def __mul__(self, factor: int) -> NetWord:
         """Return the word times a constant: one addition or subtraction for each digit of its non-adjacent form."""
-        total, place, left = constant(self.net, 0), 0, factor
-        while left:
-            if left & 1:
-                digit = 2 - (left & 3)  # 1 or -1, so that the next digit is 0
-                part = NetWord(self.net, (*[ZERO] * place, *self.bits), self.range * (1 << place))
-                reach = total.range + part.range * digit
-                total = total._added(part, reach, negated=digit < 0)
-                left -= digit
-            left >>= 1
-            place += 1
+        total = constant(self.net, 0)
+        for place, digit in signed_digits(factor):
+            part = NetWord(self.net, (*[ZERO] * place, *self.bits), self.range * (1 << place))
+            total = total._added(part, total.range + part.range * digit, negated=digit < 0)
         return total.within(self.range * factor)
 
     def rounded(self, shift: int) -> NetWord:
@@ -247,7 +243,7 @@ def blif_text(model: Model) -> str:
             driven.append(f"{name}_{k}")
             net.drive(driven[-1], bit)
     starts = [f"{names[wire.name]}_{k}" for wire in inputs for k in range(wire.bits)]
-    top = prefix_of(model.name)
+    top = model_prefix(model)
     blocks = [_block_text(k, diagram) for k, diagram in enumerate(model.diagrams) if k in circuit.used]
     head = f"# written by bddtorque {__version__}; digest {model.digest}"
     return "\n".join([head, *_model_lines(f"{top}_words", starts, driven, net.lines), *blocks])

@@ -13,8 +13,7 @@ import numpy as np
 from bddtorque.base.errors import BddTorqueError
 from bddtorque.base.version import __version__
 from bddtorque.evaluate.spreading import SpreadWay
-from bddtorque.export.c_call import CSignature
-from bddtorque.export.c_header import word_meaning
+from bddtorque.export.c_call import CSignature, word_meaning
 from bddtorque.export.c_term import TermFunction
 from bddtorque.export.export_options import OneBitOptions
 from bddtorque.export.folder import check_folder, fill, template, with_manifest, write_folder
@@ -27,9 +26,10 @@ from bddtorque.export.one_bit_program import (
     count_clocks,
     spread_over_cores,
 )
-from bddtorque.export.one_bit_verilog import Layout, core_text, hex_text, machine_text, testbench_text, vectors_text
+from bddtorque.export.one_bit_verilog import Layout, core_text, machine_text, testbench_text, vectors_text
 from bddtorque.export.selftest import check_exported, make_vectors
-from bddtorque.export.verilog_module import ExportedModule, makefile_text, meaning_lines, module_name, ports_of
+from bddtorque.export.verilog_exporter import ExportedModule, makefile_text, meaning_lines, module_name, ports_of
+from bddtorque.export.verilog_tables import hex_text
 from bddtorque.model.applicability import require
 from bddtorque.model.model import Model
 from bddtorque.words.integer_range import Range, wrap
@@ -54,6 +54,9 @@ class OneBitFunction:
     words: Integers
     meaning: tuple[str, ...]  # lines on what the words mean and what is proved about them
     bound: float  # the largest proved error, in units
+    # bound_si, unit: of a term, its bound in the unit of its torque
+    bound_si: float | None = None
+    unit: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -151,7 +154,7 @@ def one_bit_files(model: Model, **options: Any) -> OneBitFiles:
     term, processors, spread = asked.term, asked.processors, asked.spread
     function = one_bit_function(model, term, asked.vectors)
     _check_nodes(function.function)
-    top = module_name(model.name if term is None else f"{model.name}_{term}", asked.name)
+    top = module_name(model, asked.name, term)
     machine = spread_over_cores(function.function, function.inputs, function.outputs, processors, asked.spread)
     counted = count_clocks(machine, function.states)
     widths = function.outputs.values()
@@ -171,6 +174,8 @@ def one_bit_files(model: Model, **options: Any) -> OneBitFiles:
         clocks=float(counted.clocks.mean()),
         most_clocks=int(counted.clocks.max()),
         bound=function.bound,
+        bound_si=function.bound_si,
+        unit=function.unit,
     )
     header = "\n".join(f"// {line}".rstrip() for line in _header(model, function, machine, facts))
     files = {f"{top}.v": f"{header}\n{_ports_text(top, machine)}{machine_text(top, machine)}"}
@@ -245,6 +250,7 @@ def _term(term: TermFunction, vectors: int) -> OneBitFunction:
         Function(term.plan, term.model.diagrams), {name: word.bits for name, word in given.items()},
         {"term": Range(term.output.low, term.output.high).bits},
         np.stack(held, axis=1) if held else np.zeros((vectors, 0), np.int64), words[:, None], meaning, term.bound,
+        term.bound_si, term.torque.unit,
     )  # fmt: skip
 
 

@@ -28,7 +28,7 @@ from bddtorque.export.one_bit_program import (
     Integers,
     OneBitMachine,
 )
-from bddtorque.export.verilog_module import hex_rows
+from bddtorque.export.verilog_exporter import hex_rows
 
 CLOCK_BITS = 32
 
@@ -131,11 +131,6 @@ class Layout:
             else 2 << machine.address_bits
         )
         return len(self.program.code) * self.code_bits + self.rows * self.row_bits + bits
-
-
-def hex_text(words: Iterator[int], bits: int) -> str:
-    """Return words as `$readmemh` reads them."""
-    return "".join(f"{word:0{-(-bits // 4)}x}\n" for word in words)
 
 
 def core_text(name: str, layout: Layout) -> str:

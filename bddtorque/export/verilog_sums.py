@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from functools import cache
 from heapq import heapify, heappop, heappush
 
+from bddtorque.evaluate.operations import signed_digits, twos
 from bddtorque.export.verilog_stages import Circuit, joined, literal, register_bits
 from bddtorque.words.integer_range import Range, word_range
 
@@ -118,7 +119,7 @@ def _scaled(circuit: Circuit, word: Addend, odd: int, modulus: int) -> list[Adde
 @cache
 def chain(odd: int) -> tuple[Scaled, ...]:
     """Return an odd factor as a sum of few scaled factors, each 1 or had by a chain of its own."""
-    digits = signed_digits(odd)
+    digits = _digits(odd)
     for limit in range(1, min(MAX_ADDERS + 1, len(digits) - 1)):
         if found := _chain(odd, limit):
             return found
@@ -128,7 +129,7 @@ def chain(odd: int) -> tuple[Scaled, ...]:
 @cache
 def _chain(odd: int, limit: int) -> tuple[Scaled, ...] | None:
     """Return a chain of at most `limit` adders; nothing if there is none among those looked at."""
-    digits = signed_digits(odd)
+    digits = _digits(odd)
     if len(digits) - 1 <= limit:
         return digits
     if limit == 1:
@@ -151,23 +152,9 @@ def _chain(odd: int, limit: int) -> tuple[Scaled, ...] | None:
     return None
 
 
-@cache
-def signed_digits(number: int) -> tuple[Scaled, ...]:
-    """Return the non-adjacent form of a positive number."""
-    digits, place = [], 0
-    while number:
-        if number & 1:
-            digit = 2 - (number & 3)
-            digits.append((1, place, digit))
-            number -= digit
-        number >>= 1
-        place += 1
-    return tuple(digits)
-
-
-def twos(number: int) -> int:
-    """Return how often 2 divides a number that is not 0."""
-    return (number & -number).bit_length() - 1
+def _digits(number: int) -> tuple[Scaled, ...]:
+    """Return a positive number as shifts: the digits of its non-adjacent form."""
+    return tuple((1, place, digit) for place, digit in signed_digits(number))
 
 
 def _reach(circuit: Circuit, addend: Addend) -> Range:

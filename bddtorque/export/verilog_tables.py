@@ -15,7 +15,7 @@ two is smaller is for the user to see (`bddtorque bench --fpga`), and mostly it 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 
@@ -268,10 +268,10 @@ def case_function(name: str, memory: Memory) -> list[str]:
     return lines
 
 
-def memory_text(memory: Memory) -> str:
-    """Return what a ROM holds, as `$readmemh` reads it."""
-    digits = -(-memory.bits // 4)
-    return "".join(f"{word:0{digits}x}\n" for word in memory.words)
+def hex_text(words: Iterable[int], bits: int) -> str:
+    """Return words as `$readmemh` reads them."""
+    digits = -(-bits // 4)
+    return "".join(f"{word:0{digits}x}\n" for word in words)
 
 
 def is_block(memory: Memory) -> bool:

@@ -20,6 +20,7 @@ from .findings import RefusedError, require
 from .formats import box_of
 from .harmonics import ranges_in_waves
 from .ieee import up
+from .laws import Friction
 from .nearby import SURE, compare_nearby
 from .peaks import common, enclosed, enclosed_by_boxes, noise, within
 from .plan import Block, Plan
@@ -230,7 +231,7 @@ class _Pair:
     def terms(self) -> dict[Key, Term]:
         """Terms of all that is wanted, and of the outputs of the plan."""
         subject, circuit = self.subject, self.circuit
-        truth, terms = subject.truth(circuit), dict[Key, Term]()
+        truth, terms = subject.truth(circuit, self._viscous), dict[Key, Term]()
 
         def look(place: int, value: Term) -> None:
             if (SUM, place) in self.wanted:
@@ -239,7 +240,7 @@ class _Pair:
         outputs = unrounded(self.plan, subject.inputs(circuit), self.angles, circuit, self._law, look)
         for j, (cascade, word) in enumerate(zip(outputs, subject.words.results, strict=True)):
             true = word.in_units(truth[j], circuit)
-            place = self._friction_wire(j)
+            place = self._frictions[j][0] if self._frictions else None
             if place is not None:
                 block = self.plan.blocks[self.plan.wires[place].block]
                 true = true + self._law(place, block).scaled(word.sign * block.lsb / Fraction(word.lsb))
@@ -267,17 +268,28 @@ class _Pair:
         unit = dict.fromkeys((*range(count, first), *sliders.values()), (-1.0, 1.0))
         return Box({**motions.ends, **unit}, motions.zeros, sliders)
 
-    def _friction_wire(self, joint: int) -> int | None:
-        """Return the wire that looks up the friction of a joint, if it has any."""
-        law = self.subject.robot.joints[joint].friction if self.subject.record.friction else None
-        if law is None:
-            return None
-        for place, wire in enumerate(self.plan.wires):
-            if wire.kind == "lookup" and self.plan.blocks[wire.block].law == law:
-                word = self.plan.word(wire.wires[0])
-                if word.kind == "input" and word.name == f"qd{joint + 1}":
-                    return place
-        raise RefusedError(f"plan: expected a table of the friction of joint {joint + 1}")
+    @cached_property
+    def _frictions(self) -> list[tuple[int | None, Fraction]]:
+        """The wire that looks up the friction of each joint, if any does, and the viscous part beside it."""
+        lookups = [(place, wire) for place, wire in enumerate(self.plan.wires) if wire.kind == "lookup"]
+        tables = {
+            (word.name, self.plan.blocks[wire.block].law): place
+            for place, wire in lookups
+            if (word := self.plan.word(wire.wires[0])).kind == "input"
+        }
+        found: list[tuple[int | None, Fraction]] = []
+        for j, joint in enumerate(self.subject.robot.joints if self.subject.record.friction else (), 1):
+            law, viscous = joint.friction, Fraction(0)
+            if isinstance(law, Friction) and (f"qd{j}", law) not in tables:
+                viscous, law = Fraction(law.viscous), law.dry
+            place = None if law is None else tables.get((f"qd{j}", law))
+            require(law is None or place is not None, f"plan: expected a table of the friction of joint {j}")
+            found.append((place, viscous))
+        return found
+
+    @property
+    def _viscous(self) -> list[Fraction]:
+        return [viscous for _, viscous in self._frictions]
 
     def _law(self, place: int, block: Block) -> Term:
         """Return what stands for the table of a law: a motion of its own, which only the same law can cancel."""

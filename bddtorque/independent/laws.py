@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import pairwise, product
 from typing import Any
@@ -30,6 +30,12 @@ class Friction:
 
     real_valued = True
     """Rounded exactly, as a function of the real numbers."""
+
+    @property
+    def dry(self) -> Friction | None:
+        """The law without its viscous part; None if nothing else is left."""
+        rest = replace(self, viscous=0.0)
+        return rest if any((*self.coulomb, *(self.static or ()))) else None
 
     def values(self, arguments: list[Ball]) -> Ball:
         """Return the law at velocities; where the radius leaves the side of a jump open, the radius holds the jump."""

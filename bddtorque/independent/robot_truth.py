@@ -10,6 +10,7 @@ from .certificate import ROBOT, Claim, Stated
 from .comparison import Comparison, Spans, compare
 from .findings import RefusedError, require
 from .formats import Format, Words
+from .laws import Friction
 from .plan import Plan
 from .ranges import Span
 from .reading import between, flag, list_of, object_of, real, several, text, whole
@@ -262,6 +263,7 @@ def _points(position: Format) -> float:
 def _check_friction(plan: Plan, robot: Robot, facts: list[Facts]) -> None:
     """Refuse tables of laws where no joint has one, or that are cut off."""
     laws = [joint.friction for joint in robot.joints if joint.friction is not None]
+    laws += [law.dry for law in laws if isinstance(law, Friction) and law.dry is not None]
     for k, (block, fact) in enumerate(zip(plan.blocks, facts, strict=True)):
         require(block.kind != "given", f"block {k}: expected no given words in an arm")
         if block.law is not None:

@@ -7,7 +7,7 @@ The files `quantity_*.py` define `RECORDS` of the first kind, `run_time_*.py` of
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
@@ -215,9 +215,13 @@ class Subject:
                 found[f"q{j + 1}"] = algebra.position(j, word.lowest, word.highest)
         return found
 
-    def truth(self, algebra: Any) -> list[Any]:
-        """Return the true values of all outputs, friction left out."""
-        return self.record.truth(Scene(self, algebra))
+    def truth(self, algebra: Any, viscous: Sequence[Fraction] = ()) -> list[Any]:
+        """Return the true values of all outputs, of friction the `viscous` parts of the joints alone."""
+        scene = Scene(self, algebra)
+        truth = self.record.truth(scene)
+        for j, factor in enumerate(viscous):
+            truth[j] = truth[j] + scene.values["qd"][j].scaled(factor) if factor else truth[j]
+        return truth
 
 
 class Scene:

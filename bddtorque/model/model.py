@@ -20,10 +20,10 @@ from bddtorque.base.measures import parse_size
 from bddtorque.base.plain import real, vector
 from bddtorque.base.version import __version__
 from bddtorque.base.workers import Progress
-from bddtorque.dynamics.exact_trace import payload_numbers
 from bddtorque.dynamics.graph import Graph
+from bddtorque.dynamics.run_time.payload_input import payload_values
 from bddtorque.evaluate.evaluator import Evaluator
-from bddtorque.evaluate.kinds import OnRange, SpreadBy
+from bddtorque.evaluate.runners import OnRange, SpreadBy
 from bddtorque.model.bdt_file import MEMORY, decode, encode, sections
 from bddtorque.model.exhaustive import exhaustive_error
 from bddtorque.model.provenance import Provenance
@@ -288,15 +288,19 @@ class Model:
         -------
         array of float64
             One number per word of the payload.
+
+        Raises
+        ------
+        BddTorqueError
+            The payload is outside of the box that was compiled.
         """
         if all(array.name != PAYLOAD for array in self.formats.inputs):
             use = "payload = { mass = [0, 5], runtime = true }"
             raise BddTorqueError(f"'{self.name:.60}' has no payload at run time: compile it with {use}")
-        labels = self.formats[PAYLOAD].labels
         moments = None if inertia is None else as_inertia(inertia, "inertia")
         centre = vector(centre_of_mass, "centre_of_mass", "x, y and z in m")
-        numbers = payload_numbers(real(mass, "mass", low=0.0), centre, moments)
-        return np.array([numbers[label] for label in labels])
+        at_rest = self.spec.record.at_rest
+        return payload_values(self.formats[PAYLOAD], at_rest, real(mass, "mass", low=0.0), centre, moments)
 
     def warm_up(self, progress: Progress | None = None) -> None:
         """Compile now, and keep on disk, what the first torques would wait for.

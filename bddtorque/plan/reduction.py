@@ -31,8 +31,6 @@ class Reduction:
 
     diagram: Diagram  # the smallest diagram found
     engine: str  # the engine it was read back from
-    start: str  # name of the start order that led to `diagram`
-    starts: tuple[tuple[str, int, int], ...]  # for each start order its name, the nodes at first and after sifting
     notes: tuple[str, ...]  # what was left out, in words for a summary
 
 
@@ -56,24 +54,6 @@ def start_orders(input_widths: tuple[int, ...]) -> dict[str, tuple[int, ...]]:
     return kept
 
 
-def build(
-    table: Table, order: tuple[int, ...] | None = None, engine: str = "auto", memory_limit: int = DEFAULT_MEMORY_LIMIT
-) -> Diagram:
-    """Return the diagram of a table under an order, by default the table's own, most significant bit at the top.
-
-    Raise `BddTorqueError` if `order` is no permutation of the variables, memory would not do, or the engine's diagram
-    differs from the table anywhere.
-    """
-    chosen = make_engine(engine, memory_limit)
-    try:
-        chosen.build(table, order)
-        diagram = chosen.read()
-    finally:
-        chosen.close()
-    check_diagram(diagram, table)
-    return diagram
-
-
 def reduce(table: Table, engine: str = "auto", memory_limit: int = DEFAULT_MEMORY_LIMIT) -> Reduction:
     """Return the diagram of a table under the best order found, and how it was found; fit for a process pool.
 
@@ -95,9 +75,8 @@ def reduce(table: Table, engine: str = "auto", memory_limit: int = DEFAULT_MEMOR
     notes: list[str] = []
     try:
         _build_starts(held, table, engine, memory_limit, notes)
-        before = {name: start.node_count() for name, start in held.items()}
-        counts = dict(before)
-        for name in _worth_sifting(held, before, notes):
+        counts = {name: start.node_count() for name, start in held.items()}
+        for name in _worth_sifting(held, dict(counts), notes):
             try:
                 _sift(held[name])
                 counts[name] = held[name].node_count()
@@ -112,8 +91,7 @@ def reduce(table: Table, engine: str = "auto", memory_limit: int = DEFAULT_MEMOR
         for start in held.values():
             start.close()
     check_diagram(diagram, table)
-    starts = tuple((name, before[name], counts[name]) for name in counts)
-    return Reduction(diagram, held[best].name, best, starts, tuple(notes))
+    return Reduction(diagram, held[best].name, tuple(notes))
 
 
 def check_diagram(diagram: Diagram, table: Table) -> None:

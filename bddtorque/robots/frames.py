@@ -126,6 +126,21 @@ def rotation_rpy(angles: Sequence[float]) -> Array:
     )
 
 
+def rotation_quaternion(w: float, x: float, y: float, z: float) -> Array:
+    """Return the rotation of a quaternion of any length but 0, shape (3, 3)."""
+    largest = max(abs(w), abs(x), abs(y), abs(z))
+    if largest < 1e-100 or largest > 1e100:  # so that squares can neither vanish nor overflow
+        w, x, y, z = (each / largest for each in (w, x, y, z))
+    s = 2.0 / (w * w + x * x + y * y + z * z)
+    return np.array(
+        [
+            [1.0 - s * (y * y + z * z), s * (x * y - w * z), s * (x * z + w * y)],
+            [s * (x * y + w * z), 1.0 - s * (x * x + z * z), s * (y * z - w * x)],
+            [s * (x * z - w * y), s * (y * z + w * x), 1.0 - s * (x * x + y * y)],
+        ]
+    )
+
+
 def rotation_about(axis: Array, angle: float) -> Array:
     """Return the rotation about a unit axis by an angle in rad, shape (3, 3)."""
     to_axis = align_z(axis)

@@ -43,6 +43,8 @@ class JointKind(Record):
     """Of position, velocity, acceleration and torque."""
     placeholders: ClassVar[Mapping[str, float]]
     """From so much on, a limit in a robot's file is taken for a placeholder."""
+    farthest: ClassVar[float]
+    """rad or m: limits of an arm's joint beyond are in degrees or mm, or say that there is none."""
     aliases: ClassVar[Mapping[str, tuple[str, ...]]] = {}
     """Its names in other formats: ``"urdf"``, ``"mujoco"``, ``"pinocchio"``."""
 
@@ -60,6 +62,10 @@ class JointKind(Record):
     def one_turn(self) -> bool:
         """True if its position must stay within one turn, because more than an angle depends on it."""
         return self.turns and any(not motion.turns and motion.factor != 0.0 for motion in self.motions)
+
+    def mistaken(self, limit: float) -> bool:
+        """Tell if a position limit must be in degrees or mm, or a placeholder: too far, and a whole number."""
+        return self.farthest < abs(limit) < math.inf and limit == round(limit)
 
     @classmethod
     def from_pinocchio(cls, joint: Any) -> JointKind:
@@ -79,6 +85,7 @@ class Revolute(JointKind):
     word = "angle"
     units = TURNING_UNITS
     placeholders: ClassVar = {"velocity": 60.0, "acceleration": 1e4}  # no drive of an arm turns it ten times a second
+    farthest = 10.0
     aliases: ClassVar = {
         "urdf": ("revolute", "continuous"),
         "mujoco": ("hinge",),
@@ -95,6 +102,7 @@ class Prismatic(JointKind):
     word = "range"
     units = SLIDING_UNITS
     placeholders: ClassVar = {"velocity": 10.0, "acceleration": 1e3}
+    farthest = 20.0
     aliases: ClassVar = {"urdf": ("prismatic",), "mujoco": ("slide",), "pinocchio": ("P", "PrismaticUnaligned")}
 
 

@@ -128,8 +128,11 @@ def _refuse_options(options: Mapping[str, Any], where: str) -> None:
         raise BddTorqueError(f"{where}: {', '.join(given)} {'is' if len(given) == 1 else 'are'} for {only} only")
 
 
-def stated_tree(robot: RobotLike, xacro_args: XacroArguments | None = None) -> Tree:
-    """Return the links and joints of a robot as its file or model states them: nothing folded, snapped or refused."""
+def stated_tree(robot: RobotLike, xacro_args: XacroArguments | None = None, faults: list[str] | None = None) -> Tree:
+    """Return the links and joints of a robot as its file or model states them: nothing folded, snapped or refused.
+
+    Links and joints that make no sense are left out, with `faults`, to which what is wrong with them is added.
+    """
     reader = model_reader(robot)
     if reader is not None:
         return mujoco_tree(robot, "MjModel", 0.0) if reader is from_mujoco else pinocchio_tree(robot, "model", 0.0)
@@ -138,20 +141,20 @@ def stated_tree(robot: RobotLike, xacro_args: XacroArguments | None = None) -> T
     if suffix in _MJCF_SUFFIXES or (suffix == ".xml" and _is_mjcf(path)):
         return mujoco_tree(mjcf_model(path, where), where, 0.0)
     if suffix in _URDF_SUFFIXES:
-        return urdf_tree(urdf_data(path, where, xacro_args), where, 0.0)
+        return urdf_tree(urdf_data(path, where, xacro_args), where, 0.0, faults)
     return _tree_of(load_robot(robot))
 
 
 def _tree_of(robot: Robot) -> Tree:
     """Return a robot as a tree whose links are named after the joints that carry them."""
-    members = robot.members
+    members, driven = robot.members, robot.joint_names
     links = {"base": None} | {member.joint.name: member.link for member in members}
     joints = {}
     for member in members:
         joint, carrier = member.joint, members[member.parent].joint.name if member.parent >= 0 else "base"
         mimic = None
-        if joint.name not in robot.joint_names:
-            mimic = Mimic(robot.joint_names[member.drive], member.multiplier, member.offset)
+        if joint.name != driven[member.drive]:
+            mimic = Mimic(driven[member.drive], member.multiplier, member.offset)
         limits = {name: getattr(joint, name) for name in ("lower", "upper", "velocity", "acceleration", "effort")}
         pose = Pose(np.array(joint.rotation), np.array(joint.translation))
         joints[joint.name] = UrdfJoint(

@@ -18,7 +18,7 @@ import numpy as np
 from bddtorque.base.errors import BddTorqueError, one_line, refusals_in
 from bddtorque.base.files import read_whole
 from bddtorque.base.plain import Vector, name_of, vector
-from bddtorque.robots.frames import Array, Pose, snap_rotation, unit
+from bddtorque.robots.frames import Array, Pose, rotation_quaternion, snap_rotation, unit
 from bddtorque.robots.joint_kinds import kinds_called
 from bddtorque.robots.parts import Link
 from bddtorque.robots.robot import Robot
@@ -155,7 +155,7 @@ class _Reader:
         friction: Friction | str | None = Friction(damping, dry) if damping or dry else None
         for array in ("dof_dampingpoly",):
             if hasattr(model, array) and np.any(getattr(model, array)[dof]):
-                friction = f"damping must be a number, got a polynomial ({array}); ignore_friction leaves it out"
+                friction = f"damping must be a number, got a polynomial ({array}); ignore_friction=True leaves it out"
         self.joints[name] = UrdfJoint(
             name, motion.name, carrier, link, pose, axis, self._limits(joint), friction=friction,
             rotor_inertia=float(model.dof_armature[dof]), motion=motion,
@@ -191,15 +191,7 @@ def _largest_force(model: Any, actuator: int) -> float:
 def _rotation(quaternion: Any, snap: float) -> Array:
     """Return the rotation of a quaternion (w, x, y, z), which MuJoCo keeps at length one."""
     w, x, y, z = (float(each) for each in quaternion)
-    square = w * w + x * x + y * y + z * z
-    s = 2.0 / square if square else 0.0
-    rotation = np.array(
-        [
-            [1.0 - s * (y * y + z * z), s * (x * y - w * z), s * (x * z + w * y)],
-            [s * (x * y + w * z), 1.0 - s * (x * x + z * z), s * (y * z - w * x)],
-            [s * (x * z - w * y), s * (y * z + w * x), 1.0 - s * (x * x + y * y)],
-        ]
-    )
+    rotation = rotation_quaternion(w, x, y, z) if w or x or y or z else np.eye(3)
     return snap_rotation(rotation, snap)
 
 

@@ -21,6 +21,8 @@ STANDARD_GRAVITY: Vector = (0.0, 0.0, -9.81)
 
 ACCELERATION_PER_VELOCITY = 4.0
 """1/s. Where neither robot nor spec knows an acceleration, a joint may reach full speed in a quarter of a second."""
+NOISE_RADIUS = 1e-5
+"""m. A body states no moments that are below those of its mass so far from its centre."""
 PHYSICAL_TOLERANCE = 1e-6
 """Largest amount, in traces, by which an inertia may miss symmetry, positivity and the triangle inequality."""
 ROTATION_TOLERANCE = 1e-9
@@ -154,6 +156,13 @@ class Link:
         if moments[2] > moments[0] + moments[1] + allowance:
             return f"inertia must satisfy the triangle inequality, its principal moments are {shown}"
         return None
+
+    def without_noise(self) -> Link:
+        """Return the body as a point if its moments are impossible, and nothing but rounding of zero."""
+        noise = self.mass * NOISE_RADIUS**2
+        if all(abs(moment) <= noise for row in self.inertia for moment in row) and self.why_unphysical():
+            return replace(self, inertia=NO_INERTIA)
+        return self
 
     def joined(self, other: Link, rotation: Matrix = IDENTITY, translation: Vector = ZERO) -> Link:
         """Return this body and `other` as one; `rotation` and `translation` place the frame of `other` in this one."""

@@ -53,7 +53,7 @@ def _link(inertia: Any, name: str) -> Link | None:
     if mass == 0.0 and not moments.any():
         return None
     lever = vector([float(each) for each in inertia.lever], f"link '{name}': centre of mass")
-    return Link(name, mass, lever, as_matrix((moments + moments.T) / 2, f"link '{name}': inertia"))
+    return Link(name, mass, lever, as_matrix((moments + moments.T) / 2, f"link '{name}': inertia")).without_noise()
 
 
 def _joint(model: Any, i: int, names: list[str], snap: float) -> UrdfJoint:

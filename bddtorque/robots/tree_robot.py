@@ -14,7 +14,7 @@ from bddtorque.robots.frames import identity, snap_rotation, times
 from bddtorque.robots.parts import STANDARD_GRAVITY
 from bddtorque.robots.robot import Robot
 from bddtorque.robots.segments import build_robot
-from bddtorque.robots.urdf_chain import Choice, Lock, carrier_of, choose, segments
+from bddtorque.robots.urdf_chain import Choice, Lock, body_of, carrier_of, choose, segments
 from bddtorque.robots.urdf_tree import Tree
 from bddtorque.robots.xacro_expansion import XacroArguments
 
@@ -89,21 +89,18 @@ def snap_of(options: TreeOptions, where: str) -> float:
 def robot_of_tree(tree: Tree, source: str, options: TreeOptions, gravity: Vector = STANDARD_GRAVITY) -> Robot:
     """Return the robot that the options choose from a tree; `gravity` is that of its root, unless they state one."""
     refuse_xacro_args(options, tree.where)
+    for fault in tree.faults():
+        raise BddTorqueError(fault)
     base, tip, frame = options.get("base"), options.get("tip"), options.get("frame")
     snap = snap_of(options, tree.where)
     base = tree.root if base is None else tree.link(base, "base")
     choice = choose(tree, base, None if tip is None else tree.link(tip, "tip"), options.get("lock"))
-    allow_unphysical = bool(options.get("allow_unphysical"))
-    found, tip_pose = segments(
-        choice,
-        allow_massless=bool(options.get("allow_massless")),
-        ignore_friction=bool(options.get("ignore_friction")),
-    )
+    allow_massless, allow_unphysical = bool(options.get("allow_massless")), bool(options.get("allow_unphysical"))
+    bodies = [body_of(choice, joint, allow_massless, allow_unphysical) for joint in choice.joints]
+    found, tip_pose = segments(choice, bodies, ignore_friction=bool(options.get("ignore_friction")))
     tip_parent = None
     if frame is not None:
         tip_parent, tip_pose = carrier_of(choice, tree.link(frame, "frame"))
-    if not allow_unphysical:
-        _refuse_unphysical_parts(tree, [joint.child for joint in choice.joints])
     return build_robot(
         tree.name,
         found,
@@ -131,12 +128,3 @@ def _gravity(choice: Choice, base: str, given: object, at_root: Vector, snap: fl
         pose = pose @ choice.pose(joint)
     turned = times(snap_rotation(pose.rotation, snap).T, np.array(at_root))
     return vector((turned + 0.0).tolist(), "gravity")  # + 0.0: no negative zeros
-
-
-def _refuse_unphysical_parts(tree: Tree, moving: Sequence[str]) -> None:
-    """Refuse an impossible inertia of any moving link, which folding into a heavier body would hide."""
-    for name in dict.fromkeys(name for link in moving for name in tree.below(link)):
-        body = tree.links[name]
-        missing = body.why_unphysical() if body is not None else None
-        if missing:
-            raise BddTorqueError(f"{tree.where}, link '{name}': {missing}; allow_unphysical accepts it as it is")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
 from math import inf
@@ -18,6 +18,8 @@ from bddtorque.robots.urdf_tree import URDF_KINDS, Tree, UrdfJoint
 from bddtorque.words.friction import Friction
 
 Lock = Mapping[str, float] | str | None
+NEGLIGIBLE = 1e-3
+"""Moments of a part that are so small beside those of the body it is fixed to need not be possible: no torque shows."""
 
 
 @dataclass(frozen=True)
@@ -88,7 +90,7 @@ def choose(tree: Tree, base: str, tip: str | None, lock: Lock) -> Choice:
     locked = _positions(tree, lock)
     if tip is None:
         if isinstance(lock, str):
-            raise BddTorqueError(f'{tree.where}: lock = "others" needs tip, the last link of the chain')
+            raise BddTorqueError(f'{tree.where}: lock="others" needs tip, the last link of the chain')
         path = _only_path(tree, base, locked)
         joints = [joint for joint in _outward(tree, base) if joint.kind != "fixed" and joint.name not in locked]
     else:
@@ -103,17 +105,16 @@ def choose(tree: Tree, base: str, tip: str | None, lock: Lock) -> Choice:
     return choice
 
 
-def segments(choice: Choice, *, allow_massless: bool, ignore_friction: bool) -> tuple[list[Segment], Pose]:
-    """Return the segments of the joints that move, and the pose of the tip in the last one's frame."""
+def segments(choice: Choice, bodies: Sequence[Link], ignore_friction: bool) -> tuple[list[Segment], Pose]:
+    """Return the segments of the joints that move, with their bodies, and the pose of the tip in the last one."""
     found = []
     friction = {} if ignore_friction else _frictions(choice)
-    for joint in choice.joints:
+    for joint, body in zip(choice.joints, bodies, strict=True):
         mimic, (parent, steps) = choice.mimic(joint), choice.way_to(joint)
         pose = reduce(lambda pose, step: pose @ choice.pose(step), steps, identity())
         if joint.fault and mimic is None:
             raise BddTorqueError(f"{choice.tree.where}, joint '{joint.name}': {joint.fault}")
         assert joint.axis is not None and joint.motion is not None  # of a joint that moves: the reader saw to it
-        body = _body(choice, joint, allow_massless)
         made = Joint(
             joint.name, joint.motion, rotor_inertia=joint.rotor_inertia, friction=friction.get(joint.name),
             parent=parent, **joint.limits,
@@ -235,20 +236,20 @@ def _within_limits(tree: Tree, joint: UrdfJoint, position: float) -> float:
 
 def _only_path(tree: Tree, base: str, locked: Mapping[str, float]) -> list[UrdfJoint]:
     """Return the path of the only chain below `base`; beyond its last joint, as far as there is but one way to go."""
+    leads: set[str] = set()  # joints with one that is free to move from there on outwards
+    for joint in tree.joints.values():
+        free: UrdfJoint | None = joint if joint.kind != "fixed" and joint.name not in locked else None
+        while free is not None and free.name not in leads:
+            leads.add(free.name)
+            free = tree.parent_joint.get(free.parent)
     path: list[UrdfJoint] = []
     link = base
     while True:
-        ways = [joint for joint in tree.child_joints[link] if _movable_below(tree, joint, locked)]
+        ways = [joint for joint in tree.child_joints[link] if joint.name in leads]
         if len(ways) > 1 or (not ways and len(tree.child_joints[link]) != 1):
             return path
         path.append(ways[0] if ways else tree.child_joints[link][0])
         link = path[-1].child
-
-
-def _movable_below(tree: Tree, joint: UrdfJoint, locked: Mapping[str, float]) -> list[str]:
-    """Return the joints that are free to move from this one on outwards."""
-    here = [joint, *(other for link in tree.below(joint.child) for other in tree.child_joints[link])]
-    return [other.name for other in here if other.kind != "fixed" and other.name not in locked]
 
 
 def _others(tree: Tree, base: str, path: list[UrdfJoint]) -> dict[str, float]:
@@ -291,7 +292,7 @@ def _check_joints(choice: Choice) -> None:
             )
 
 
-def _body(choice: Choice, carrier: UrdfJoint, allow_massless: bool) -> Link:
+def body_of(choice: Choice, carrier: UrdfJoint, allow_massless: bool, allow_unphysical: bool) -> Link:
     """Return all that joint `carrier` carries up to the next joints that move, in the frame of its child link."""
     tree, where = choice.tree, choice.tree.where
     parts: list[Link] = []
@@ -312,19 +313,27 @@ def _body(choice: Choice, carrier: UrdfJoint, allow_massless: bool) -> Link:
     if not parts and not allow_massless and carrier.child not in tree.frames:
         raise BddTorqueError(
             f"{where}, link '{carrier.child}': joint '{carrier.name}' moves it, so it must have an <inertial> with "
-            "mass; allow_massless accepts it without mass"
+            "mass; allow_massless=True accepts it without mass"
         )
     if not parts:
         return Link(carrier.child)
-    return reduce(Link.joined, parts[1:], replace(parts[0], name=carrier.child))
+    whole = reduce(Link.joined, parts[1:], replace(parts[0], name=carrier.child))
+    for part in () if allow_unphysical else parts:  # which folding into a heavier body would hide
+        if (missing := part.why_unphysical()) and _trace(part) > NEGLIGIBLE * _trace(whole):
+            raise BddTorqueError(f"{where}, link '{part.name}': {missing}; allow_unphysical=True accepts it as it is")
+    return whole
+
+
+def _trace(body: Link) -> float:
+    return sum(abs(body.inertia[k][k]) for k in range(3))
 
 
 def _remedy(choice: Choice, joint: UrdfJoint) -> str:
     """Say what to do about a joint off the chain that is free to move."""
     if not joint.moves:
         return "remove it"
-    by_name = f"lock it: lock = {{'{joint.name}': position}}"
+    by_name = f"lock it: lock={{'{joint.name}': position}}"
     if not choice.others:
-        return f'{by_name} or lock = "others"'
+        return f'{by_name} or lock="others"'
     leader = joint.mimic.leader if joint.mimic is not None else joint.name
-    return f"it mimics '{leader}', which lock = \"others\" does not hold; {by_name}, and the others by name as well"
+    return f"it mimics '{leader}', which lock=\"others\" does not hold; {by_name}, and the others by name as well"

@@ -7,28 +7,32 @@ first.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from math import inf, isnan, nan
 from os import PathLike
 from pathlib import Path
-from typing import Unpack
+from typing import TypeVar, Unpack
 from xml.etree import ElementTree
 
 import numpy as np
 
-from bddtorque.base.errors import BddTorqueError, one_line, refusals_in, unknown
+from bddtorque.base.errors import BddTorqueError, one_line, refusals_in
 from bddtorque.base.files import read_whole
 from bddtorque.base.plain import decimal
-from bddtorque.robots.frames import Pose, rotation_rpy, snap_rotation, unit
+from bddtorque.robots.frames import Pose, rotation_quaternion, rotation_rpy, snap_rotation, unit
 from bddtorque.robots.parts import Link
 from bddtorque.robots.robot import Robot
 from bddtorque.robots.segments import Mimic, as_matrix, moved
 from bddtorque.robots.tree_robot import TreeOptions, check_options, refuse_xacro_args, robot_of_tree, snap_of
 from bddtorque.robots.urdf_tree import UNLIMITED, URDF_KINDS, Tree, UrdfJoint
-from bddtorque.robots.urdf_xml import MOMENTS, checked_xml
+from bddtorque.robots.urdf_xml import MOMENTS, checked_xml, resembling
 from bddtorque.robots.xacro_expansion import XacroArguments, expanded_xacro
 from bddtorque.words.friction import Friction
 
+Value = TypeVar("Value")
+_LARGEST = ("velocity", "effort", "acceleration", "deceleration")
 LARGEST_FILE = 10_000_000
 """Bytes. The largest arms in use take well below a megabyte; more is a mistake or an attack."""
 
@@ -80,12 +84,27 @@ def urdf_data(path: Path, where: str, xacro_args: XacroArguments | None) -> byte
     return data
 
 
-def urdf_tree(data: bytes, where: str, snap: float) -> Tree:
-    """Return what a URDF states as a tree of links and joints, checked."""
-    root = checked_xml(data, where)
-    links = {element.attrib["name"]: _link(element, where) for element in root.iterfind("link")}
-    joints = {element.attrib["name"]: _joint(element, where, snap) for element in root.iterfind("joint")}
+def urdf_tree(data: bytes, where: str, snap: float, faults: list[str] | None = None) -> Tree:
+    """Return what a URDF states as a tree of links and joints; `faults` as for `checked_xml`."""
+    root = checked_xml(data, where, faults)
+    links = _each(root, "link", partial(_link, where=where), faults)
+    joints = _each(root, "joint", partial(_joint, where=where, snap=snap), faults)
     return Tree(root.attrib["name"], links, joints, where)
+
+
+def _each(
+    root: ElementTree.Element, tag: str, read: Callable[[ElementTree.Element], Value], faults: list[str] | None
+) -> dict[str, Value]:
+    """Return what is read of all elements of a kind, by name."""
+    found = {}
+    for element in root.iterfind(tag):
+        try:
+            found[element.attrib["name"]] = read(element)
+        except BddTorqueError as fault:
+            if faults is None:
+                raise
+            faults.append(str(fault))
+    return found
 
 
 def _link(link: ElementTree.Element, where: str) -> Link | None:
@@ -98,7 +117,7 @@ def _link(link: ElementTree.Element, where: str) -> Link | None:
     name = link.attrib["name"]
     try:
         body = Link(name, _number(inertial, "mass", "value", 0.0), inertia=as_matrix(moments, f"link '{name}'"))
-        return moved(body, _pose(inertial, 0.0))
+        return moved(body.without_noise(), _pose(inertial, 0.0))
     except BddTorqueError as error:
         raise BddTorqueError(f"{where}, {error}") from None
 
@@ -116,9 +135,11 @@ def _joint(joint: ElementTree.Element, where: str, snap: float) -> UrdfJoint:
         mimic = Mimic(follows.attrib["joint"], multiplier, offset)
     parent, child = (joint.find(end).attrib["link"] for end in ("parent", "child"))  # type: ignore[union-attr]
     limits, fault = _limits(joint)
+    friction, ignored = _friction(joint)
     return UrdfJoint(
-        name, kind, parent, child, _pose(joint, snap), axis, limits, fault, _friction(joint), mimic, motion=motion
-    )
+        name, kind, parent, child, _pose(joint, snap), axis, limits, fault, friction, mimic, motion=motion,
+        ignored=ignored,
+    )  # fmt: skip
 
 
 def _numbers(parent: ElementTree.Element, tag: str, attribute: str, default: str) -> list[float]:
@@ -133,7 +154,9 @@ def _number(parent: ElementTree.Element, tag: str, attribute: str, default: floa
 
 def _pose(parent: ElementTree.Element, snap: float) -> Pose:
     """Return an ``<origin>``, the identity where there is none."""
-    rotation = rotation_rpy(_numbers(parent, "origin", "rpy", "0 0 0"))
+    x, y, z, w = _numbers(parent, "origin", "quat_xyzw", "0 0 0 0")
+    turned = any((x, y, z, w))  # by a quaternion, as URDF 1.1 can say
+    rotation = rotation_quaternion(w, x, y, z) if turned else rotation_rpy(_numbers(parent, "origin", "rpy", "0 0 0"))
     return Pose(snap_rotation(rotation, snap), np.array(_numbers(parent, "origin", "xyz", "0 0 0")))
 
 
@@ -141,10 +164,12 @@ def _limits(joint: ElementTree.Element) -> tuple[dict[str, float], str]:
     """Return the limits, and what is wrong with them; where something is, there are none."""
     kind = joint.attrib["type"]
     lower, upper = (_number(joint, "limit", end, nan) for end in ("lower", "upper"))
-    largest = {key: _number(joint, "limit", key, inf) for key in ("velocity", "effort", "acceleration")}
+    largest = {key: _number(joint, "limit", key, 0.0) for key in _LARGEST}
     for key, value in largest.items():
         if value < 0:
             return {}, f"limit: {key} must be at least 0, got {value}"
+    # a joint speeds up by its acceleration and slows down by its deceleration, if that differs (URDF 1.2)
+    largest["acceleration"] = max(largest["acceleration"], largest.pop("deceleration"))
     # Zero is what exporters write for unknown. Of positions too: no torque depends on their limits.
     known = {key: value or inf for key, value in largest.items()}
     unlimited = kind not in URDF_KINDS or kind == UNLIMITED
@@ -157,19 +182,24 @@ def _limits(joint: ElementTree.Element) -> tuple[dict[str, float], str]:
     return known | {"lower": lower, "upper": upper}, ""
 
 
-def _friction(joint: ElementTree.Element) -> Friction | str | None:
+def _friction(joint: ElementTree.Element) -> tuple[Friction | str | None, tuple[str, ...]]:
     """Return the law of ``<dynamics>``: damping is viscous friction, friction that of Coulomb; or what is wrong.
 
-    Vendors have attributes of their own, which are nothing to us where they are zero.
+    Attributes that vendors have of their own are ignored, as by other readers of URDF, and returned with their values;
+    misspelt ones are wrong.
     """
     dynamics = joint.find("dynamics")
     said = {} if dynamics is None else {key: each for key, each in dynamics.attrib.items() if decimal(each) != 0.0}
-    numbers = {"damping": 0.0, "friction": 0.0}
+    numbers, ignored = {"damping": 0.0, "friction": 0.0}, []
     for key, value in said.items():
-        number = decimal(value)
-        if key not in numbers or number is None or number < 0:
-            wrong = f"{key} must be at least 0, got {one_line(value, 40)!r}"
-            known = wrong if key in numbers else unknown("attribute", one_line(key, 40), numbers)
-            return f"{known} (ignore_friction leaves <dynamics> out)"
-        numbers[key] = number
-    return Friction(numbers["damping"], numbers["friction"]) if said else None
+        number, right = decimal(value), resembling(key, tuple(numbers))
+        wrong = f"{key} must be at least 0, got {one_line(value, 40)!r}" if number is None or number < 0 else ""
+        if key not in numbers:
+            wrong = f"unknown attribute {key!r:.60}; did you mean '{right}'?" if right else ""
+        if wrong:
+            return f"{wrong} (ignore_friction=True leaves <dynamics> out)", ()
+        if key in numbers:
+            numbers[key] = number or 0.0
+        else:
+            ignored.append(f"{one_line(key, 40)}={one_line(value, 40)}")
+    return Friction(numbers["damping"], numbers["friction"]) if any(numbers.values()) else None, tuple(ignored)

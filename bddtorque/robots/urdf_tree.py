@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -41,6 +42,8 @@ class UrdfJoint:
         What is missing for this joint to move in a chain; joints elsewhere need not be complete.
     friction
         What ``<dynamics>`` says: a law, or what is wrong with it; None where it says nothing.
+    ignored
+        What the file says of the dynamics of this joint besides, which no reader takes.
     """
 
     name: str
@@ -55,6 +58,7 @@ class UrdfJoint:
     mimic: Mimic | None = None
     rotor_inertia: float = 0.0
     motion: JointKind | None = None
+    ignored: tuple[str, ...] = ()
 
     @property
     def moves(self) -> bool:
@@ -79,7 +83,7 @@ def moved_by(pose: Pose, kind: JointKind, axis: Array, position: float) -> Pose:
 
 @dataclass(frozen=True)
 class Tree:
-    """All links (None: without inertial) and joints; one root, every other link with one parent.
+    """All links (None: without inertial) and joints; without `faults`, one root, every other link with one parent.
 
     `frames` are links between two joints of one body, which have no mass and need none.
     """
@@ -90,26 +94,33 @@ class Tree:
     where: str
     frames: frozenset[str] = frozenset()
 
-    def __post_init__(self) -> None:
+    def faults(self) -> Iterator[str]:
+        """Yield why links and joints are no tree."""
         parents: dict[str, str] = {}
+        sound = True
         for joint in self.joints.values():
             for link in (joint.parent, joint.child):
                 if link not in self.links:
-                    raise BddTorqueError(f"{self.where}, joint '{joint.name}': {unknown('link', link, self.links)}")
+                    sound = False
+                    yield f"{self.where}, joint '{joint.name}': {unknown('link', link, self.links)}"
             if joint.child in parents:
-                raise BddTorqueError(
+                sound = False
+                yield (
                     f"{self.where}, link '{joint.child}' must be the child of one joint, got "
                     f"'{parents[joint.child]}' and '{joint.name}'"
                 )
             parents[joint.child] = joint.name
+        if not sound:
+            return
         roots = [link for link in self.links if link not in parents]
         if len(roots) != 1:
             given = " and ".join(f"'{root}'" for root in roots[:3]) or ("a loop" if self.links else "no links")
-            raise BddTorqueError(f"{self.where}: there must be one root link, got {given}")
+            yield f"{self.where}: there must be one root link, got {given}"
+            return
         reached = set(self.below(roots[0]))
-        for link in self.links:
-            if link not in reached:
-                raise BddTorqueError(f"{self.where}: links must form a tree, link '{link}' is part of a loop")
+        lost = next((link for link in self.links if link not in reached), None)
+        if lost is not None:
+            yield f"{self.where}: links must form a tree, link '{lost}' is part of a loop"
 
     @cached_property
     def parent_joint(self) -> dict[str, UrdfJoint]:

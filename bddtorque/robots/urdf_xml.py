@@ -2,13 +2,14 @@
 
 Readers of URDF commonly fill in what is missing (a moment of inertia of 1 kg·m², a mass of 0), repair broken XML and
 overlook misspelt or repeated elements. Any of these would become a wrong torque that nobody notices, so all are refused
-here. Meshes, materials and extensions of simulators pass unread.
+here: at the first fault, or all of them listed. Meshes, materials and extensions of simulators pass unread.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Iterator
 from difflib import SequenceMatcher
+from functools import lru_cache
 from xml.etree import ElementTree
 
 from bddtorque.base.errors import BddTorqueError, nearest, not_among, one_line, unknown
@@ -34,12 +35,12 @@ _REQUIRED = {"inertial": ("mass", "inertia"), "joint": ("parent", "child")}
 _NAMES = {"parent": "link", "child": "link", "mimic": "joint"}
 """Attributes that name a link or a joint."""
 _NUMBERS = {
-    "origin": {"xyz": 3, "rpy": 3},
+    "origin": {"xyz": 3, "rpy": 3, "quat_xyzw": 4},
     "mass": {"value": 1},
     "inertia": dict.fromkeys(MOMENTS, 1),
     "axis": {"xyz": 3},
     "mimic": {"multiplier": 1, "offset": 1},
-    "limit": dict.fromkeys(("lower", "upper", "velocity", "effort", "acceleration"), 1),
+    "limit": dict.fromkeys(("lower", "upper", "velocity", "effort", "acceleration", "deceleration", "jerk"), 1),
     "dynamics": {"damping": 1, "friction": 1},
 }
 """Attributes that hold so many numbers."""
@@ -50,8 +51,11 @@ _EXTENDED = ("limit", "dynamics")
 _KEPT = ("link", "joint")
 
 
-def checked_xml(data: bytes, where: str) -> ElementTree.Element:
-    """Return the `<robot>` element with nothing but the checked links and joints in it."""
+def checked_xml(data: bytes, where: str, faults: list[str] | None = None) -> ElementTree.Element:
+    """Return the `<robot>` element with nothing but the checked links and joints in it.
+
+    The first fault is refused; with `faults`, links and joints that have any are left out, and all faults added to it.
+    """
     root = _parsed(data, where)
     _refuse_xacro(root, where)
     if root.tag != "robot":
@@ -59,18 +63,33 @@ def checked_xml(data: bytes, where: str) -> ElementTree.Element:
     kept = ElementTree.Element("robot", name=name_of(root.get("name"), f"{where}: robot name"))
     names: set[tuple[str, str]] = set()
     for element in root:
-        if element.tag not in _KEPT:
-            _refuse_resembling(str(element.tag), _KEPT, where)
-            continue  # materials, transmissions, simulator extensions
-        name = name_of(element.get("name"), f"{where}: {element.tag} name")
-        if (element.tag, name) in names:
-            raise BddTorqueError(f"{where}: {element.tag} '{name}' occurs twice; names must differ")
-        names.add((element.tag, name))
+        wrong = list(_element_faults(element, names, where))
+        if wrong and faults is None:
+            raise BddTorqueError(wrong[0])
         if len(names) > MAX_ELEMENTS:
             raise BddTorqueError(f"{where}: there must be at most {MAX_ELEMENTS:,} links and joints, got more")
-        _check(element, f"{where}, {element.tag} '{name}'")
-        kept.append(element)
+        if wrong and faults is not None:
+            faults.extend(wrong)
+        elif element.tag in _KEPT:  # not materials, transmissions, simulator extensions
+            kept.append(element)
     return kept
+
+
+def _element_faults(element: ElementTree.Element, names: set[tuple[str, str]], where: str) -> Iterator[str]:
+    """Yield what is wrong with an element of a robot; `names` are those of the links and joints before it."""
+    tag = str(element.tag)
+    if tag not in _KEPT:
+        yield from _misspelt(tag, _KEPT, where)
+        return
+    try:
+        name = name_of(element.get("name"), f"{where}: {tag} name")
+    except BddTorqueError as problem:
+        yield str(problem)
+        return
+    if (tag, name) in names:
+        yield f"{where}: {tag} '{name}' occurs twice; names must differ"
+    names.add((tag, name))
+    yield from _faults(element, f"{where}, {tag} '{name}'")
 
 
 class _Builder(ElementTree.TreeBuilder):
@@ -123,8 +142,8 @@ def _refuse_xacro(root: ElementTree.Element, where: str) -> None:
             )
 
 
-def _check(element: ElementTree.Element, where: str) -> None:
-    """Check one element and those in it: known and not repeated, numbers finite, what is required there."""
+def _faults(element: ElementTree.Element, where: str) -> Iterator[str]:
+    """Yield what is wrong with an element and those in it: unknown, repeated or missing ones, numbers that are none."""
     tag = str(element.tag)
     seen: set[str] = set()
     for child in element if tag in _CHILDREN else ():
@@ -132,44 +151,60 @@ def _check(element: ElementTree.Element, where: str) -> None:
         if name not in inside:
             # Others put things into links and joints too, but a misspelt <axis> or a stray <mass> must not pass.
             if tag == "inertial" or name in ("mass", "inertia"):
-                raise BddTorqueError(f"{where}: <{one_line(name, 60)}> is not known in <{tag}>{nearest(name, inside)}")
-            _refuse_resembling(name, inside, where)
+                yield f"{where}: <{one_line(name, 60)}> is not known in <{tag}>{nearest(name, inside)}"
+            else:
+                yield from _misspelt(name, inside, where)
             continue
         if name in seen and name not in ("visual", "collision"):
-            raise BddTorqueError(f"{where}: <{name}> occurs several times; keep one")
+            yield f"{where}: <{name}> occurs several times; keep one"
         seen.add(name)
         if name not in ("visual", "collision", "calibration", "safety_controller"):
-            _check(child, f"{where}, {name}")
-    _check_attributes(element, tag, where)
+            yield from _faults(child, f"{where}, {name}")
+    yield from _attribute_faults(element, tag, where)
     if tag == "joint" and element.get("type") not in JOINT_TYPES:
-        raise BddTorqueError(f"{where}: {not_among('type', element.get('type'), JOINT_TYPES)}")
-    for required in _REQUIRED.get(tag, ()):
-        if element.find(required) is None:
-            raise BddTorqueError(f"{where}: <{required}> is missing")
+        yield f"{where}: {not_among('type', element.get('type'), JOINT_TYPES)}"
+    yield from (f"{where}: <{name}> is missing" for name in _REQUIRED.get(tag, ()) if element.find(name) is None)
 
 
-def _check_attributes(element: ElementTree.Element, tag: str, where: str) -> None:
+def _attribute_faults(element: ElementTree.Element, tag: str, where: str) -> Iterator[str]:
     numbers = _NUMBERS.get(tag, {})
     known = [_NAMES[tag], *numbers] if tag in _NAMES else list(numbers)
     for key in element.attrib if known and tag not in _EXTENDED else ():
         if key not in known:
-            raise BddTorqueError(f"{where}: {unknown('attribute', key, known)}")
+            yield f"{where}: {unknown('attribute', key, known)}"
+    if "rpy" in element.attrib and "quat_xyzw" in element.attrib and tag == "origin":
+        yield f"{where}: 'rpy' and 'quat_xyzw' exclude each other; keep one"
     if tag in _NAMES:
-        name_of(element.get(_NAMES[tag]), f"{where}: {_NAMES[tag]}")
+        try:
+            name_of(element.get(_NAMES[tag]), f"{where}: {_NAMES[tag]}")
+        except BddTorqueError as problem:
+            yield str(problem)
     for key, count in numbers.items():
         given = element.get(key)
         if given is None and tag in _COMPLETE:
-            raise BddTorqueError(f"{where}: attribute '{key}' is missing")
+            yield f"{where}: attribute '{key}' is missing"
+            continue
         found = [decimal(word) for word in given.split()] if given is not None else [0.0] * count
-        if len(found) != count or None in found:
+        if len(found) != count or None in found or (key == "quat_xyzw" and given is not None and not any(found)):
             what = "a finite decimal number" if count == 1 else f"{count} finite decimal numbers"
-            raise BddTorqueError(f"{where}: {key} must be {what}, got {describe(given)}")
+            yield f"{where}: {key} must be {what}{', not all 0' if key == 'quat_xyzw' else ''}, got {describe(given)}"
 
 
-def _refuse_resembling(name: str, known: Collection[str], where: str) -> None:
-    """Refuse an element that looks like a misspelt one that counts; others, of simulators and tools, pass."""
-    if len(name) > 4 * max(map(len, known)):  # nothing like it, and comparing it would take long
-        return
+def _misspelt(name: str, known: tuple[str, ...], where: str) -> Iterator[str]:
+    """Yield that an element looks like a misspelt one that counts; others, of simulators and tools, pass."""
+    right = resembling(name, known)
+    if right is not None and right not in ("visual", "collision"):
+        yield f"{where}: unknown element <{one_line(name, 60)}>; did you mean <{right}>?"
+
+
+@lru_cache(maxsize=1024)
+def resembling(name: str, known: tuple[str, ...]) -> str | None:
+    """Return the first of the known names that a name looks like, or None."""
+    folded = name.casefold()
     for right in known:
-        if SequenceMatcher(None, name.casefold(), right).ratio() > _RESEMBLES and right not in ("visual", "collision"):
-            raise BddTorqueError(f"{where}: unknown element <{one_line(name, 60)}>; did you mean <{right}>?")
+        if 2 * min(len(folded), len(right)) <= _RESEMBLES * (len(folded) + len(right)):
+            continue  # as most are: files can hold a great many names, and comparing letters takes long
+        matcher = SequenceMatcher(None, folded, right)
+        if matcher.quick_ratio() > _RESEMBLES and matcher.ratio() > _RESEMBLES:
+            return right
+    return None

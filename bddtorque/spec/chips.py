@@ -55,6 +55,7 @@ class Chip:
     costs: Costs  # cycles of its operations
     flash: int
     ram: int
+    products: tuple[str, ...] = ()  # families of microcontrollers with this core, whose names stand for it
     # what the names of its compiler and its binary tools begin with; empty where there are none to measure with
     tools: str = ""
     flags: tuple[str, ...] = ()  # of the compiler
@@ -81,11 +82,19 @@ def _chip(name: str, fields: dict[str, Any]) -> Chip:
     listed: dict[str, Any] = {
         key: tuple(value) if isinstance(value, list) else value for key, value in fields.pop("costs").items()
     }
-    return Chip(name, costs=Costs(**listed), **{**fields, "flags": tuple(fields.get("flags", ()))})
+    lists = {name: tuple(value) for name, value in fields.items() if isinstance(value, list)}
+    return Chip(name, costs=Costs(**listed), **{**fields, **lists})
+
+
+@cache
+def chip_names() -> Mapping[str, str]:
+    """Return the chip that each name stands for: its own, or that of a family of microcontrollers with its core."""
+    own = {name: name for name in chips()}
+    return MappingProxyType(own | {product: name for name, chip in chips().items() for product in chip.products})
 
 
 def chip_named(name: str) -> Chip:
-    """Return a chip, or refuse an unknown name."""
-    if name not in chips():
-        raise BddTorqueError(not_among("chip", name, tuple(chips())), option="chip")
-    return chips()[name]
+    """Return a chip by its name or that of a family of microcontrollers, or refuse an unknown name."""
+    if name not in chip_names():
+        raise BddTorqueError(not_among("chip", name, tuple(chip_names())), option="chip")
+    return chips()[chip_names()[name]]

@@ -19,50 +19,10 @@ RangeOption = End | Sequence[End | Sequence[End]] | Mapping[str, End | Sequence[
 
 
 class CompileOptions(TreeOptions, total=False):
-    """Options of `compile` and `Spec.with_options`. They override the specification; None counts as not given.
+    """Options of `compile` and `Spec.with_options`: keys of `Spec` and `Ranges`, which say what each is for.
 
-    `Spec` describes each in full. The options of `TreeOptions` (base, tip, lock, gravity, ...) belong to it too.
-
-    Attributes
-    ----------
-    robot
-        Another robot for the same specification.
-    payload
-        A body at the tip.
-    quantity
-        What to compile of the robot.
-    gains
-        For the quantities ``"computed_torque"`` and ``"pd_gravity"``: kp and kv.
-    bits
-        Word length of the torques, for all joints or one per joint.
-    input_bits
-        Word length of the inputs.
-    accuracy
-        ``"faithful"``, ``"paper"``, or the largest allowed error in units.
-    block_bits
-        Most input bits of one table.
-    products
-        How tables multiply two words.
-    memory
-        Memory budget.
-    source
-        Form of the dynamics: separate terms, or the recursion.
-    target
-        The arithmetic.
-    precision
-        For the target ``"float"``.
-    chip
-        For the target ``"integer"``.
-    flash
-        Most flash that exported C may take.
-    position
-        Position range of every joint, or of the joints named. It replaces those of the specification.
-    velocity
-        Velocity range, likewise.
-    acceleration
-        Acceleration range, likewise.
-    torque
-        Torque range, likewise; or ``"auto"`` or ``"limits"``.
+    They override the specification; None counts as not given. A range replaces those of the joints too. The options of
+    `TreeOptions` (base, tip, lock, gravity, ...) belong to it.
     """
 
     robot: str | None

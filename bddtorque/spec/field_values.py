@@ -30,7 +30,7 @@ from bddtorque.base.plain import (
     whole,
 )
 from bddtorque.base.record import Reader
-from bddtorque.spec.chips import chips
+from bddtorque.spec.chips import chip_named, chip_names
 
 Bits = int | tuple[int, ...]
 Lock = str | tuple[tuple[str, float], ...]
@@ -125,7 +125,18 @@ def as_choice(*known: str) -> ChoiceReader:
 
 
 as_target = as_choice(*TARGETS)
-as_chip = ChoiceReader(chips)  # processors that costs are known of
+as_products = as_choice("auto", "blocks", "squares", "partial")
+
+
+class ChipReader(ChoiceReader):
+    """The reader of a processor that costs are known of, by its own name or that of a microcontroller."""
+
+    def __call__(self, given: object, name: str) -> str:
+        """Return the name of the processor."""
+        return chip_named(super().__call__(given, name)).name
+
+
+as_chip = ChipReader(chip_names)
 
 
 def as_whole(low: int, high: int, why: str = "") -> Reader:

@@ -283,6 +283,13 @@ def _range_for_all(spec: Spec, quantity: str, index: int, robot: Robot) -> Joint
 def _robot_range(joint: Joint, quantity: str) -> Range | None:
     if quantity == "position":
         low, high = joint.lower, joint.upper
+        if joint.kind.mistaken(low) or joint.kind.mistaken(high):
+            unit = joint.kind.units["position"]
+            raise BddTorqueError(
+                f"joint '{joint.name}': position limits of {low:g} to {high:g} {unit} look like "
+                f"{'degrees' if joint.kind.turns else 'mm'} or a placeholder, and would be what words range over: "
+                "correct the robot, or give the position that is used (position=, --position)"
+            )
     else:
         high = getattr(joint, "effort" if quantity == "torque" else quantity)
         low = -high

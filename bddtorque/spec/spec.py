@@ -222,9 +222,7 @@ class Spec(Record):
         fv.as_whole(4, 28, " (a table has 2^block_bits rows)"),
         ShellOption("Largest number of input bits of one table.", "N", fv.parse_value),
     ] = 20
-    products: Annotated[
-        str, fv.as_choice("auto", "blocks", "squares", "partial"), ShellOption("How tables multiply two words", "NAME")
-    ] = "auto"
+    products: Annotated[str, fv.as_products, ShellOption("How tables multiply two words", "NAME")] = "auto"
     memory: Annotated[int, fv.as_memory, ShellOption("Memory budget, such as 2GiB or 500MB.", "SIZE")] = 2 * 2**30
     source: Annotated[str, fv.as_choice("auto", "terms", "recursive"), ShellOption("Form of the dynamics", "NAME")] = (
         "auto"

@@ -20,7 +20,7 @@ from bddtorque.base.errors import BddTorqueError, not_among
 from bddtorque.base.plain import at_least
 from bddtorque.base.tasks import Task
 from bddtorque.base.workers import NoProgress, Progress, Workers, step
-from bddtorque.evaluate.kinds import EVALUATORS
+from bddtorque.evaluate.runners import EVALUATORS
 from bddtorque.model.applicability import require
 from bddtorque.model.model import Model, to_bytes
 from bddtorque.sweeps.figures import ERRORS, PERCENTILES, ErrorFigures, OutputSweep, Sweep, Traces, float_error

@@ -26,7 +26,6 @@ from bddtorque.base.tasks import Task
 from bddtorque.base.workers import NoProgress
 from bddtorque.cli import main
 from bddtorque.model.model import to_bytes
-from bddtorque.sweeps import sweep
 
 BITS = 5
 STATES = 140_000  # five batches
@@ -81,14 +80,6 @@ def test_one_killed_on_the_way_changes_nothing(cluster: Machines, executor: Clus
     assert found.digest == arm(BITS).digest
 
 
-@pytest.mark.everything
-def test_a_sweep_with_one_killed_gives_the_same_figures(cluster: Machines, executor: ClusterExecutor) -> None:
-    killer = KillOne(cluster)
-    found = sweep(arm(BITS), STATES, executor=executor, progress=killer)
-    assert killer.victim.returncode == -signal.SIGKILL
-    assert found.to_plain() == sweep(arm(BITS), STATES).to_plain()
-
-
 def test_a_worker_killed_while_it_works_costs_its_task_alone(
     cluster: Machines, executor: ClusterExecutor, tmp_path: Path
 ) -> None:
@@ -110,16 +101,6 @@ def test_a_worker_killed_while_it_works_costs_its_task_alone(
     assert len(began[0]) == 2  # begun anew, by another
     assert began[0][0] == killed[0] != began[0][1]
     assert all(len(each) == 1 or killed[0] in each for each in began)  # the others once, unless they were with it
-
-
-def test_the_executor_of_a_client_will_do(cluster: Machines, executor: ClusterExecutor) -> None:
-    distributed = pytest.importorskip("distributed")
-    with distributed.Client(cluster.address, set_as_default=False) as client:
-        found = bt.compile("planar2r", bits=BITS, cache=None, executor=client.get_executor())
-        assert (
-            sweep(arm(BITS), STATES, executor=client.get_executor()).to_plain() == sweep(arm(BITS), STATES).to_plain()
-        )
-    assert to_bytes(found) == to_bytes(arm(BITS))
 
 
 def test_commands_take_the_address(

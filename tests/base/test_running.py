@@ -11,10 +11,9 @@ import tempfile
 import textwrap
 import time
 from collections.abc import Iterable
-from concurrent.futures import Executor, Future, ThreadPoolExecutor
+from concurrent.futures import Executor, Future
 from concurrent.futures.process import BrokenProcessPool
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -120,13 +119,6 @@ def test_large_results_leave_nothing_behind(tmp_path: Path, monkeypatch: pytest.
     assert not list(tmp_path.glob("bddtorque-results-*"))
 
 
-def test_workers_stay_for_the_next_run() -> None:
-    with Workers(2) as workers:
-        first = workers.run([Task(doubled, (i,)) for i in range(8)])
-        second = workers.run([Task(doubled, (i,)) for i in range(8, 16)])
-    assert len({each["process"] for each in (*first, *second)}) <= 2
-
-
 @pytest.mark.parametrize("workers", [1, 2])
 def test_the_same_content_is_done_once_and_then_found(tmp_path: Path, workers: int) -> None:
     cache = Cache(tmp_path / "cache")
@@ -141,12 +133,6 @@ def test_the_same_content_is_done_once_and_then_found(tmp_path: Path, workers: i
     assert run(tasks, workers=workers, cache=cache, progress=again) == [1, 2, 1]
     assert marks(tmp_path) == {"mark1": 1, "mark2": 1}
     assert [event[3] for event in again.events[1:-1]] == [True, True]
-
-
-def test_any_executor_will_do() -> None:
-    with ThreadPoolExecutor(2) as executor:
-        assert run([Task(square, (i,)) for i in range(200)], executor=executor) == [i * i for i in range(200)]
-        assert executor.submit(square, 3).result() == 9  # still there
 
 
 @pytest.mark.parametrize("workers", [1, 2])
@@ -310,9 +296,3 @@ def test_two_processes_share_a_cache_that_is_too_small(tmp_path: Path) -> None:
         assert (out, err) == ("done 120\n", "")
     assert sum(entry.size for entry in Cache(tmp_path).entries()) <= 2 * 200_000
     assert not list(tmp_path.glob("??/.unfinished*"))
-
-
-def test_daemons_may_have_no_children_and_do_the_work_themselves(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("multiprocessing.current_process", lambda: SimpleNamespace(daemon=True))
-    (here,) = run([Task(doubled, (1,))], workers=2)
-    assert here["process"] == os.getpid()

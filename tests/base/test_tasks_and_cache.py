@@ -21,7 +21,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import bddtorque as bt
-from bddtorque.base.caching import MISSING, BadEntryError, Cache, cache_directory, decode, default_cache, encode
+from bddtorque.base.caching import MISSING, BadEntryError, Cache, cache_directory, cache_named, decode, encode
 from bddtorque.base.errors import BddTorqueError
 from bddtorque.base.tasks import Task, content_key
 
@@ -213,14 +213,14 @@ def test_other_code_has_other_entries(tmp_path: Path, monkeypatch: pytest.Monkey
 def test_where_the_cache_lies(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("BDDTORQUE_CACHE", str(tmp_path / "mine"))
     monkeypatch.setenv("BDDTORQUE_CACHE_SIZE", "3 MiB")
-    cache = default_cache()
+    cache = cache_named("default")
     assert cache is not None
     assert (cache.directory, cache.size) == (tmp_path / "mine", 3 * 2**20)
     monkeypatch.setenv("BDDTORQUE_CACHE_SIZE", "lots")
     with pytest.raises(BddTorqueError, match="BDDTORQUE_CACHE_SIZE must be a size"):
-        default_cache()
+        cache_named("default")
     monkeypatch.setenv("BDDTORQUE_CACHE", "off")
-    assert default_cache() is None
+    assert cache_named("default") is None
     monkeypatch.delenv("BDDTORQUE_CACHE")
     monkeypatch.setattr(sys, "platform", "linux")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))

@@ -9,6 +9,7 @@ from bddtorque.base.errors import BddTorqueError
 from bddtorque.bench import fpga_bench
 from bddtorque.bench.fpga_bench import bench_fpga, straightforward_model
 from bddtorque.export import fpga_tools
+from bddtorque.export.folder import write_folder
 from bddtorque.export.fpga_tools import DEVICES, build, find_tool, missing_tools
 from bddtorque.export.verilog_exporter import verilog_files
 
@@ -134,6 +135,5 @@ def test_the_straightforward_circuit_is_right(tmp_path):
     assert max(plain.certificate.bounds) < 1
     own, other = verilog_files(model, vectors=1), verilog_files(plain, name="dut", vectors=200, plain=True)
     assert (other.facts.multipliers, other.facts.interval) == (own.facts.multipliers, 1)
-    for name, text in other.files.items():
-        (tmp_path / name).write_text(text)
+    write_folder(tmp_path, other.files)
     assert simulate(tmp_path, "dut_tb.v", *other.facts.sources)[-1] == "OK: 200 states"

@@ -44,6 +44,7 @@ def test_a_circuit_is_written(run, model, tmp_path):
         ),
         (["--verilog", "v", "--term", "J12"], "--term can only be given with --c DIR or --verilog DIR --one-bit"),
         (["--c", "v", "--verilog", "v"], "--c and --verilog both name v"),
+        (["--c", "v", "--pla", "./v"], "--c and --pla both name v"),
     ],
 )
 def test_what_is_refused(run, model, tmp_path, monkeypatch, options, message):

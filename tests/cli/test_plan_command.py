@@ -200,7 +200,7 @@ def test_the_options_of_a_urdf(run, refused, two):
     two.write_text(extended(SIDE).replace('damping="0"', 'damping="-1"'))
     flags = [*SMALL, *QUICK, "-o", "two.bdt", "--tip", "lower", "--gravity", "0,-9,0", "--payload", "0.5,0,0,0.1"]
     flags += ["--qd-max", "2", "--qdd-max", "5", "--tau-max", "30"]
-    assert "ignore_friction leaves <dynamics> out" in refused("compile", two, *flags, "--lock", "side=0.5")
+    assert "--ignore-friction leaves <dynamics> out" in refused("compile", two, *flags, "--lock", "side=0.5")
     assert "lock it" in refused("compile", two, *flags, "--ignore-friction")
     assert run("compile", two, *flags, "--lock", "side=0.5", "--ignore-friction", "--json").code == 0
     model = bt.load("two.bdt")

@@ -7,10 +7,10 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 from compiled import arm, random_words, values_of
+from diagrams import build
 
 import bddtorque as bt
 from bddtorque.dynamics.terms import terms_of
-from bddtorque.plan.reduction import build
 from bddtorque.plan.table import Table
 from bddtorque.report.term_facts import model_terms, robot_terms
 from bddtorque.spec.spec_files import spec_and_robot

@@ -125,11 +125,6 @@ def test_compiling_stays_within_its_memory_budget():
     assert int(done.stdout) <= needed
 
 
-@pytest.mark.parametrize("bits", [2, 3, [3, 6], 14])
-def test_other_word_lengths_keep_their_bound(bits):
-    check(arm(bits) if isinstance(bits, int) else bt.compile("planar2r", bits=bits, input_bits=[4, 5]))
-
-
 @pytest.mark.parametrize("accuracy", [0.51, 0.6, 1.5, 4.0])
 def test_any_accuracy_is_kept(accuracy):
     model = arm(6, workers=1, accuracy=accuracy)
@@ -138,25 +133,6 @@ def test_any_accuracy_is_kept(accuracy):
 
 
 RANGES = {"position": 0.5, "velocity": 1.0, "acceleration": 2.0, "torque": 400.0}
-
-
-@pytest.mark.parametrize(
-    ("name", "source"),
-    [
-        ("planar3r_a", "terms"),
-        ("planar3r_b", "recursive"),
-        ("scara", "terms"),
-        ("stanford", "recursive"),
-        pytest.param("planar3r_a", "recursive", marks=pytest.mark.everything),
-        pytest.param("planar3r_b", "terms", marks=pytest.mark.everything),
-        pytest.param("scara", "recursive", marks=pytest.mark.everything),
-        pytest.param("stanford", "terms", marks=pytest.mark.everything),
-    ],
-)
-def test_other_arms_keep_their_bound(name, source):
-    model = bt.compile(bt.load_robot(name), bits=6, source=source, workers=1, **RANGES)
-    assert model.certificate.faithful
-    check(model)
 
 
 @pytest.mark.slow

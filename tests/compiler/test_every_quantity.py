@@ -207,6 +207,9 @@ def check_compiled(robot: Robot, quantity: str, at_run_time: tuple[str, ...], ta
     for column, true, word, proved in outputs:
         units = np.clip(word.units(true), word.lowest, word.highest)
         assert np.abs(column - units).max() <= proved.bound + 1e-9 * scale / word.lsb, proved.name
+        # neither words nor the truth are clamped: words that are too narrow would clip both alike
+        beyond = max(word.lowest - word.units(true).min(), word.units(true).max() - word.highest)
+        assert beyond <= proved.bound + 1e-9 * scale / word.lsb, proved.name
         assert proved.faithful, proved.name
         assert proved.saturation == "cannot", proved.name  # ranges were found, and hold all that there is
         assert proved.low - 1e-9 * scale <= true.min() and true.max() <= proved.high + 1e-9 * scale, proved.name

@@ -1,6 +1,5 @@
 """Files of functions and of robots with friction, with anything wrong: one line, or a check that fails; never more."""
 
-import copy
 import hashlib
 import json
 from functools import cache
@@ -8,9 +7,6 @@ from functools import cache
 import numpy as np
 import pytest
 from bdt_files import taken_apart, written
-from examples_tried import examples
-from hypothesis import HealthCheck, assume, given, settings
-from hypothesis import strategies as st
 
 import bddtorque as bt
 from bddtorque.base.errors import BddTorqueError
@@ -44,53 +40,6 @@ def places(plain: object, path: tuple = ()) -> list[tuple]:
     """Return the way to every value in plain data."""
     items = plain.items() if isinstance(plain, dict) else enumerate(plain) if isinstance(plain, list) else ()
     return [path, *(place for key, value in items for place in places(value, (*path, key)))]
-
-
-WRONG = st.sampled_from(
-    [
-        None,
-        True,
-        "",
-        "x",
-        [],
-        {},
-        [[]],
-        -1,
-        0,
-        1,
-        2**62,
-        1.5,
-        -1e300,
-        1e-300,
-        "1/3",
-        "0",
-        "-1/7",
-        "law",
-        "given",
-        "friction",
-    ]
-)
-
-
-@settings(max_examples=examples(150), deadline=None, suppress_health_check=[HealthCheck.too_slow])
-@given(data=st.data(), name=st.sampled_from(["traced", "float", "law", "samples", "nearest", "arm"]), value=WRONG)
-def test_any_value_replaced_is_refused_or_found_out(data, name, value):
-    header, arrays = taken_apart(files()[name])
-    sections = ARM if name == "arm" else FUNCTION
-    names = ("plan", "robot") if name == "arm" else sections
-    place = data.draw(st.sampled_from([p for p in places({key: header[key] for key in names}) if p]))
-    changed = copy.deepcopy(header)
-    target = changed
-    for key in place[:-1]:
-        target = target[key]
-    assume(target[place[-1]] != value or type(target[place[-1]]) is not type(value))
-    target[place[-1]] = value
-    forged = resigned(changed, arrays, sections)
-    try:
-        from_bytes(forged)
-    except BddTorqueError as problem:
-        assert "\n" not in str(problem)
-    assert verify(forged, workers=1)  # checks, whether they hold or not; nothing is raised
 
 
 @pytest.mark.parametrize("name", ["law", "nearest"])

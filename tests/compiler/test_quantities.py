@@ -62,6 +62,16 @@ def test_a_payload_is_the_one_of_a_robot_that_carries_it(compiled):
     assert (np.abs(found - exact) < coarse).all()
 
 
+def test_a_payload_outside_of_the_box_is_refused(compiled):
+    model = compiled("torque", payload=BOX)
+    for given, said in (
+        ((7.0,), "mass must be between 0 and 5 kg, as compiled, got 7"),
+        ((1.0, (9.0, 0, 0)), "mx must"),
+    ):
+        with pytest.raises(bt.BddTorqueError, match=f"^payload: {said}"):
+            model.payload(*given)
+
+
 def test_a_model_without_a_payload_at_run_time_says_how_to_get_one(compiled):
     for model in (compiled("gravity", "float"), bt.compile("planar2r", bits=4, target="float", cache=None)):
         with pytest.raises(

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from unittest.mock import patch
 
 import numpy as np
 import pytest
-from arms import assert_all_forms_agree, largest_errors
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from strategies import KINDS, robots
@@ -100,21 +98,3 @@ def test_chains_are_planned_and_certified(case):
 @given(cases(most=7, least_bits=4, most_bits=16))
 def test_many_chains_are_planned_and_certified(case):
     assert_certified(case)
-
-
-def assert_compiles(case: Case, states: int) -> None:
-    """Assert that a case compiles, that no state errs more than proved, and that every form agrees."""
-    with patch("bddtorque.spec.spec_files.load_robot", return_value=case.robot):
-        model = bt.compile(case.spec, workers=1)
-    proved = np.array(model.certificate.bounds)
-    assert model.certificate.faithful
-    found = largest_errors(model, states)
-    assert (found <= proved).all(), f"found {found}, proved {proved}"
-    assert_all_forms_agree(model, 400)
-
-
-@pytest.mark.slow
-@relaxed(4)
-@given(cases(most=3, least_bits=3, most_bits=5))
-def test_short_chains_are_compiled_and_keep_their_bound(case):
-    assert_compiles(case, 20_000)

@@ -127,7 +127,7 @@ def test_payload_is_a_body_at_the_tip() -> None:
         ("TWO", {"tip": "hand"}, "hand"),
         ("TWO", {"lock": {"wrist": 0.0}}, "lock: unknown moving joint 'wrist'; known: shoulder, elbow"),
         ("TWO", {"lock": {"elbow": 9.0}}, "must be between 0 and 0.5, got 9.0"),
-        ("TWO", {"lock": "others"}, 'lock = "others" needs tip'),
+        ("TWO", {"lock": "others"}, 'lock="others" needs tip'),
         ("TWO", {"payload": -1}, "payload, mass must be above 0 kg, got -1"),
         (
             "TWO",

@@ -69,7 +69,7 @@ def test_workers_find_the_same() -> None:
 
 def test_the_compiler_is_not_asked_for_the_cache(monkeypatch: pytest.MonkeyPatch) -> None:
     """Blocks are tabulated anew: a cache that holds wrong ones must not be able to confirm them."""
-    monkeypatch.setattr("bddtorque.base.caching.default_cache", lambda: pytest.fail("a cache was opened"))
+    monkeypatch.setattr("bddtorque.base.caching.cache_named", lambda: pytest.fail("a cache was opened"))
     assert all(check.passed for check in verify(saved(bits=2), workers=1))
     with Workers(1) as team:
         assert team.cache is None

@@ -37,8 +37,9 @@ def lay_out(name: str) -> None:
     if name == "docs/spec.md":
         Path("my_arm.toml").write_text(next(b.text for b in blocks(name) if b.language == "toml"), encoding="utf-8")
         Path("arm.urdf").write_text(arm_urdf(), encoding="utf-8")
-    if name == "docs/your-urdf.md":
-        Path("arm.urdf").write_text(next(b.text for b in blocks(name) if b.language == "xml"), encoding="utf-8")
+    if name in ("docs/your-urdf.md", "docs/esp32-rp2040.md"):
+        arm = next(b.text for b in blocks("docs/your-urdf.md") if b.language == "xml")
+        Path("arm.urdf").write_text(arm, encoding="utf-8")
     if name == "docs/robots.md":
         builtin = files("bddtorque") / "robots" / "builtin" / "scara.toml"
         Path("my_arm.toml").write_text(builtin.read_text(encoding="utf-8"), encoding="utf-8")

@@ -2,38 +2,29 @@
 
 from __future__ import annotations
 
-from functools import cache
 from typing import Any
 
 import numba
 import numpy as np
 import pytest
-from every_model import own_options
 from numba.core.errors import TypingError
-from sample_robots import TREE
+from small_models import small_function, small_quantity
 
 import bddtorque as bt
 from bddtorque.dynamics.quantities import QUANTITIES
 from bddtorque.evaluate.float_straight import TILE
 from bddtorque.plan.reference import run_plan
-from bddtorque.robots import from_urdf
+from bddtorque.targets import TARGETS
 
-TARGETS = ("tables", "integer", "float")
-OPTIONS: dict[str, dict[str, Any]] = {
-    "payload": {"quantity": "gravity", "payload": {"mass": [0, 2], "com": [[0, 0.1], 0, 0], "runtime": True}},
-}
 SUBJECTS = (*QUANTITIES, "payload", "function")
 STATES = 2 * TILE + 5
 
 
-@cache
-def model_of(subject: str, target: str, robot: str = "planar2r") -> bt.Model:
+def model_of(subject: str, target: str, shape: str = "arm") -> bt.Model:
     if subject == "function":
-        inputs = {"x": (6, "angle"), "y": (6, (1.0, 3.0))}
-        return bt.compile_function(lambda x, y: np.sin(x) * y + y, inputs=inputs, output=(6, 7.0), target=target)
-    options = {"quantity": subject, **own_options(subject), **OPTIONS.get(subject, {})}
-    arm = from_urdf(TREE, frame="two") if robot == "tree" else robot
-    return bt.compile(arm, target=target, bits=4, workers=1, cache=None, **options)
+        return small_function(target)
+    quantity, given = ("gravity", "payload") if subject == "payload" else (subject, "")
+    return small_quantity(quantity, target, shape, given)
 
 
 def wild_words(model: bt.Model, seed: int = 0) -> dict[str, np.ndarray]:
@@ -161,7 +152,7 @@ def test_the_kernel_of_a_function_takes_numbers(form: str) -> None:
     loop(words["x"], words["y"], out)
     assert np.array_equal(out, expected_words(model, words))
     large = np.uint64(2**63 + 5)  # beyond int64: as high as any word, but an angle keeps its low bits
-    assert kernel(large, large) == model.words(5, 2**40)
+    assert kernel(large, large) == model.words(2**40, 5)
     with pytest.raises(TypingError, match="kernel: y must be an integer"):
         kernel(1, 1.5)
     with pytest.raises(TypingError, match="kernel takes 2 words"):

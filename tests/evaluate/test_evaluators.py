@@ -9,7 +9,7 @@ from exact import all_words
 from examples_tried import EVERY
 
 import bddtorque as bt
-from bddtorque.evaluate.kinds import EVALUATORS
+from bddtorque.evaluate.runners import EVALUATORS
 from bddtorque.plan.forms import FORMS, Bits, make_form
 
 KINDS = [(kind, form) for kind in ("words", "bits") for form in EVALUATORS[kind]]
@@ -72,17 +72,6 @@ def test_an_output_bit_takes_at_most_as_many_tests_as_it_has_input_bits(bits):
     for table, diagram in zip(arm(bits, workers=1).tables, arm(bits, workers=1).diagrams, strict=True):
         tests = Bits.from_diagram(diagram).count_tests(np.arange(len(table.values)))
         assert tests.max() <= table.input_bits and tests.shape[1] == table.output_bits
-
-
-def test_floats_go_through_the_words():
-    model = arm(6, workers=1)
-    rng = np.random.default_rng(1)
-    q, qd, qdd = rng.uniform(-np.pi, np.pi, (500, 2)), rng.uniform(-1, 1, (500, 2)), rng.uniform(-1, 1, (500, 2))
-    words = [kind.quantise(x) for kind, x in zip(model.formats.inputs, (q, qd, qdd), strict=True)]
-    expected = model.formats.tau.dequantise(model.torque_words(*words))
-    for kind in KINDS:
-        assert np.array_equal(model.evaluator(*kind).torque(q, qd, qdd), expected)
-    assert np.array_equal(model.torque(q[0], qd[0], qdd[0]), expected[0])
 
 
 def test_diagrams_are_lowered_by_the_evaluator_alone_and_once(monkeypatch):

@@ -203,13 +203,3 @@ def test_positions_wrap_and_are_only_counted():
     fresh = model.evaluator()
     fresh.torque([3.0, 1.5], [0.0, 0.0], [0.0, 0.0])  # a value and its word are both outside, and count once
     assert fresh.out_of_range[0].tolist() == [0, 1]
-
-
-def test_inputs_that_no_torque_reads_are_counted_too():
-    robot = bt.load_robot("scara")  # nothing depends on its first position
-    model = bt.compile(robot, bits=3, position=0.5, velocity=1.0, acceleration=1.0, torque=300.0, workers=1)
-    assert not any(getattr(wire, "name", "") == "q1" for wire in model.plan.wires)
-    evaluator = model.evaluator()
-    zero = np.zeros(4, dtype=np.int64)
-    evaluator.torque_words([-4, 0, 0, 0], zero, zero)
-    assert evaluator.out_of_range[0].tolist() == [1, 0, 0, 0]

@@ -42,14 +42,6 @@ def test_a_users_loop_gives_the_words_of_the_evaluator(kind):
     assert np.array_equal(tau, model.torque_words(*words))
 
 
-def test_a_kernel_is_called_from_python_as_well():
-    model = arm(6, workers=1)
-    words = [each[0] for each in random_words(model, 1)]
-    tau = np.zeros(2, dtype=np.int64)
-    model.kernel()(*words, tau)
-    assert np.array_equal(tau, model.torque_words(*words))
-
-
 REFUSED = [
     (0, np.zeros(2), "an integer array"),
     (1, np.zeros((1, 2), np.int64), "an integer array"),

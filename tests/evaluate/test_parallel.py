@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 import bddtorque as bt
 from bddtorque.base.system import checked_processors
-from bddtorque.evaluate import kinds as kinds_module
+from bddtorque.evaluate import runners as kinds_module
 from bddtorque.evaluate.runners import MIN_STATES, CodeRunner, pieces
 
 

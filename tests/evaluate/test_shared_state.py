@@ -14,9 +14,9 @@ import pytest
 from compiled import arm, compiled, random_words, reference
 
 import bddtorque as bt
-from bddtorque.evaluate import kinds as kinds_module
-from bddtorque.evaluate import shared_state as team_module
-from bddtorque.evaluate.shared_state import SharedStateRunner
+from bddtorque.evaluate import runners as kinds_module
+from bddtorque.evaluate import runners as team_module
+from bddtorque.evaluate.runners import SharedStateRunner
 from bddtorque.evaluate.spreading import schedule_model
 from bddtorque.evaluate.threads import ASLEEP, END_WAIT, FAR, FIRST_WAIT, POST
 

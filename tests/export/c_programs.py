@@ -18,7 +18,17 @@ from bddtorque.export.c_exporter import c_files
 from bddtorque.export.c_text import prefix_of
 from bddtorque.plan.wires import Sine
 
-WARNINGS = ["-std=c99", "-pedantic", "-Wall", "-Wextra", "-Wshadow", "-Wconversion", "-Werror", "-ffp-contract=off"]
+WARNINGS = [
+    "-std=c99",
+    "-pedantic",
+    "-Wall",
+    "-Wextra",
+    "-Wshadow",
+    "-Wconversion",
+    "-Wsign-conversion",
+    "-Werror",
+    "-ffp-contract=off",
+]
 SANITIZERS = ["-O1", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
 
 needs_compiler = pytest.mark.skipif(

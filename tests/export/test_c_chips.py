@@ -112,7 +112,7 @@ def test_what_is_refused():
     read = "the compiler of chip 'avr' reads at most 65,536 from flash"
     with pytest.raises(BddTorqueError, match=f"{read}: compile with less 'memory', or with target = 'integer'$"):
         c_files(big, chip="avr", form="dense")
-    with pytest.raises(BddTorqueError, match=f"tables take 262,144 bytes, but {read}: compile with fewer bits$"):
+    with pytest.raises(BddTorqueError, match=f"tables take 65,540 bytes, but {read}: compile with fewer bits$"):
         c_files(arm(16, target="integer", chip="avr"))
 
 
@@ -128,6 +128,12 @@ def test_flash_folds_the_sine_table(tmp_path):
     assert isinstance(exported.measured, str) or exported.measured.rom <= 4000
     with pytest.raises(BddTorqueError, match=r"flash must hold 2,090 bytes of tables .* about \d+ of code on chip"):
         c_files(model, flash="2 kB")
+    with pytest.raises(
+        BddTorqueError, match=r"flash must hold 2,090 bytes of tables .* on chip 'cortex-m0', got 2,000"
+    ):
+        arm(12, target="integer", chip="cortex-m0", flash="2 kB")
+    with pytest.raises(BddTorqueError, match=r"flash must hold .* on chip 'attiny', got 8,192: .* fewer bits"):
+        c_files(arm(16, target="integer", chip="avr"), chip="attiny")
     with pytest.raises(
         BddTorqueError, match="flash is only valid for targets 'tables' and 'integer', got target 'float'"
     ):

@@ -121,6 +121,10 @@ def test_chosen_names_must_be_identifiers():
     for name in ("", "2r", "_x", "a b", "a\n", "a" * 41, "ä"):
         with pytest.raises(BddTorqueError, match="name must be up to 40 letters"):
             prefix_of("arm", name)
+    for name in ("Makefile", "makefile", "GNUmakefile"):  # make would try to make it from Makefile.c
+        with pytest.raises(BddTorqueError, match=f"name must not be that of a makefile, .* got '{name}'"):
+            prefix_of("arm", name)
+    assert prefix_of("makefile") == "robot_makefile"
 
 
 @needs_compiler

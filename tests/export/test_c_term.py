@@ -10,6 +10,7 @@ from c_programs import SANITIZERS, WARNINGS, needs_compiler
 from compiled import arm, compiled
 
 import bddtorque as bt
+from bddtorque.cli import main
 from bddtorque.export.c_exporter import c_files
 from bddtorque.export.c_term import TermFunction
 from bddtorque.plan.reference import run_plan
@@ -85,6 +86,17 @@ def test_the_words_of_a_term_add_up_to_it():
     assert [list(part.inputs.values()) for part in parts] == [["q1"], ["q1", "q2"]]
     assert np.array_equal(sum(run_plan(part.plan, model.tables, named)[0] for part in parts), words)
     assert "planar2r_g1_2.h" in c_files(model, term="G1.2").files
+
+
+def test_the_bound_of_a_term_is_stated_in_its_unit(tmp_path, capsys):
+    model = arm(4, workers=1, accuracy="paper")
+    model.save(tmp_path / "arm.bdt")
+    term = TermFunction.of(model, "C1_22")
+    exported = bt.export_c(model, tmp_path / "c", term="C1_22")
+    assert (exported.bound_si, exported.unit) == (term.bound * abs(float(term.output.lsb)), "N·m")
+    for flags in ["--c"], ["--one-bit", "--vectors", "2", "--verilog"]:
+        assert main(["export", str(tmp_path / "arm.bdt"), "--term", "C1_22", *flags, str(tmp_path / flags[0])]) == 0
+        assert f"{exported.bound_si:.4g} N·m at most" in capsys.readouterr().out
 
 
 def test_what_is_refused():

@@ -10,28 +10,19 @@ from typing import Any
 
 import pytest
 from c_programs import WARNINGS, needs_compiler
-from every_model import CASES, FUNCTIONS, GIVEN, small_function, small_model
 from hypothesis import given
 from hypothesis import strategies as st
 from logic_readers import words_of
+from small_models import EVERY, Maker, small_quantity
 from verilog_tools import lint, needs_iverilog, simulate
 
 import bddtorque as bt
+from bddtorque.dynamics.quantities import QUANTITIES
 from bddtorque.export.c_call import CSignature
 from bddtorque.export.c_exporter import c_files
 from bddtorque.export.c_text import MAX_NAME, safe_unit
 from bddtorque.export.logic import blif_text, pla_text
 from bddtorque.model.applicability import applies
-
-LARGE = pytest.mark.everything
-MODELS = [
-    *(pytest.param(lambda case=case: small_model(*case), id="-".join(filter(None, case))) for case in CASES + GIVEN),
-    *(
-        pytest.param(lambda case=case: small_model(*case, tree=True), id=f"tree-{case[0]}-{case[1]}", marks=LARGE)
-        for case in CASES
-    ),
-    *(pytest.param(lambda kind=kind: small_function(kind), id=f"function-{kind}") for kind in FUNCTIONS),
-]
 
 
 def self_test(model: bt.Model, folder: Path, **options: Any) -> str:
@@ -39,22 +30,39 @@ def self_test(model: bt.Model, folder: Path, **options: Any) -> str:
     folder.mkdir()
     for name, text in c_files(model, vectors=40, **options).files.items():
         (folder / name).write_text(text, encoding="ascii")
-    made = subprocess.run(["make", "-s", "check"], cwd=folder, capture_output=True, text=True, check=False)
+    command = ["make", "-s", "check", "CFLAGS=-O1 -Wconversion -Wsign-conversion"]
+    made = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
     return made.stdout + made.stderr
 
 
 @needs_compiler
-@pytest.mark.parametrize("make", MODELS)
-def test_c_with_floats_tests_itself(make: Any, tmp_path: Path) -> None:
+@pytest.mark.parametrize("make", EVERY)
+def test_c_with_floats_tests_itself(make: Maker, tmp_path: Path) -> None:
     model = make()
     assert self_test(model, tmp_path / "c", floats=True) == "OK: 40 states\n"
     assert self_test(model, tmp_path / "small", floats=True, io=16, chip="avr") == "OK: 40 states\n"
 
 
 @needs_compiler
+def test_exports_of_one_arm_go_into_one_program(tmp_path: Path) -> None:
+    """Files, include guards and symbols of every quantity have names of their own."""
+    exports = [c_files(small_quantity(quantity, "integer"), floats=True, vectors=1) for quantity in QUANTITIES]
+    for code in exports:
+        for name in (f"{code.prefix}.h", *code.sources):
+            assert not (tmp_path / name).exists()
+            (tmp_path / name).write_text(code.files[name], encoding="ascii")
+    includes = "".join(f'#include "{code.prefix}.h"\n' for code in exports)
+    macros = " ".join(f"(void){code.prefix.upper()}_DIGEST;" for code in exports)  # nothing if a guard was there before
+    (tmp_path / "main.c").write_text(f"{includes}int main(void) {{ {macros} return 0; }}\n")
+    command = ["cc", *WARNINGS, "-o", "program", "main.c", *(source for code in exports for source in code.sources)]
+    linked = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert linked.returncode == 0, linked.stderr[:2000]
+
+
+@needs_compiler
 @pytest.mark.parametrize("package", ["arduino", "cmake", "platformio", "zephyr"])
 def test_libraries_call_the_function_as_it_is(package: str, tmp_path: Path) -> None:
-    model = small_model("torque", "integer", "payload")
+    model = small_quantity("torque", "integer", given="payload")
     for name, text in c_files(model, package=package).files.items():
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text(text, encoding="ascii")
@@ -64,8 +72,8 @@ def test_libraries_call_the_function_as_it_is(package: str, tmp_path: Path) -> N
 
 
 @needs_iverilog
-@pytest.mark.parametrize("make", MODELS)
-def test_circuits_and_logic(make: Any, tmp_path: Path) -> None:
+@pytest.mark.parametrize("make", EVERY)
+def test_circuits_and_logic(make: Maker, tmp_path: Path) -> None:
     model = make()
     if not applies(model, "circuits"):
         with pytest.raises(bt.BddTorqueError, match=r"circuits: .* computes in floats: compile it with"):
@@ -73,6 +81,9 @@ def test_circuits_and_logic(make: Any, tmp_path: Path) -> None:
         return
     made = bt.export_verilog(model, tmp_path / "v", name="dut", vectors=20)
     assert simulate(tmp_path / "v", "dut_tb.v", *made.sources)[-1] == "OK: 20 states"
+    every = [path.name for path in (tmp_path / "v").glob("*.v")]
+    together = ["iverilog", "-g2001", "-o", "together", *every]
+    assert subprocess.run(together, cwd=tmp_path / "v", check=False).returncode == 0
     assert which("verilator") is None or lint(tmp_path / "v", *made.sources[1:], made.sources[0]) == ""
     if not applies(model, "diagrams"):
         for export in (bt.export_blif, bt.export_pla, bt.export_one_bit):
@@ -84,12 +95,13 @@ def test_circuits_and_logic(make: Any, tmp_path: Path) -> None:
         words = [int(value) & ((1 << table.output_bits) - 1) for value in table.values]
         assert words_of(pla_text(table, "b")) == words
     if sum(diagram.node_count for diagram in model.diagrams) < 3000:
-        cores = bt.export_one_bit(model, tmp_path / "cores", name="dut", vectors=2, processors=2)
-        assert simulate(tmp_path / "cores", "dut_tb.v", *cores.sources)[-1].startswith("OK: 2 states in ")
+        for way in ("bits", "terms"):
+            cores = bt.export_one_bit(model, tmp_path / way, name="dut", vectors=2, processors=2, spread=way)
+            assert simulate(tmp_path / way, "dut_tb.v", *cores.sources)[-1].startswith("OK: 2 states in ")
 
 
-@pytest.mark.parametrize("make", MODELS)
-def test_every_word_has_its_unit_and_every_array_its_size(make: Any) -> None:
+@pytest.mark.parametrize("make", EVERY)
+def test_every_word_has_its_unit_and_every_array_its_size(make: Maker) -> None:
     model = make()
     header = next(text for name, text in c_files(model, vectors=1).files.items() if name.endswith(".h"))
     for word in (*model.formats.words.values(), *model.formats.results.values()):

@@ -7,12 +7,11 @@ from pathlib import Path
 import pytest
 
 from bddtorque.base.errors import BddTorqueError
-from bddtorque.export.folder import MANIFEST, foreign_files, write_folder
+from bddtorque.export.folder import MANIFEST, foreign_files, with_manifest, write_folder
 
 
 def files(*names: str, text: str = "new\n") -> dict[str, str]:
-    listed = {"files": [*names, MANIFEST], "built": "arm_selftest"}
-    return {**dict.fromkeys(names, text), MANIFEST: json.dumps(listed)}
+    return with_manifest(dict.fromkeys(names, text), "digest", "arm_selftest")
 
 
 def names(folder: Path) -> set[str]:
@@ -36,46 +35,104 @@ def _umask() -> int:
     return mask
 
 
-def test_an_earlier_export_is_replaced_with_what_was_built_of_it(tmp_path):
+def test_an_earlier_export_is_replaced_and_what_was_built_of_it_stays(tmp_path):
     folder = tmp_path / "c"
-    write_folder(folder, files("arm.c", "old.c", text="old\n"))
-    for built in ("arm.o", "arm.su", "arm_selftest"):
+    write_folder(folder, files("src/arm.c", "old/old.c", text="old\n"))
+    write_folder(folder, files("src/arm.c", "arm.h"))
+    assert names(folder) == {"src", "arm.h", MANIFEST}
+    for built in ("src/arm.o", "src/arm.su", "arm_selftest"):
         (folder / built).write_text("built")
     assert foreign_files(folder) == []
-    write_folder(folder, files("arm.c"))
-    assert names(folder) == {"arm.c", MANIFEST}
-    assert (folder / "arm.c").read_text() == "new\n"
+    write_folder(folder, files("src/arm.c", "new.c"))
+    assert names(folder) == {"src", "new.c", "arm_selftest", MANIFEST}
+    assert names(folder / "src") == {"arm.c", "arm.o", "arm.su"}
+    assert json.loads((folder / MANIFEST).read_text()) == json.loads(files("src/arm.c", "new.c")[MANIFEST])
     assert names(tmp_path) == {"c"}
 
 
 def test_foreign_files_are_never_lost(tmp_path):
     folder = tmp_path / "c"
     write_folder(folder, files("arm.c", text="old\n"))
-    (folder / "main.c").write_text("mine")
+    for name in ("main.c", "libmine.a", "mine.so", "mine.o"):
+        (folder / name).write_text("mine")
     (folder / "notes").mkdir()
-    with pytest.raises(BddTorqueError, match=r"holds 'main.c' and 1 more, which no export wrote: .* or --force"):
+    with pytest.raises(BddTorqueError, match=r"holds 'libmine.a' and 4 more, which no export wrote: .* or --force"):
         write_folder(folder, files("arm.c"))
     assert (folder / "arm.c").read_text() == "old\n"
     write_folder(folder, files("arm.c"), force=True)
     assert (folder / "arm.c").read_text() == "new\n"
-    assert (folder / "main.c").read_text() == "mine"
-    assert names(folder) == {"arm.c", "main.c", "notes", MANIFEST}
+    assert names(folder) == {"arm.c", "main.c", "libmine.a", "mine.so", "mine.o", "notes", MANIFEST}
+    assert {(folder / name).read_text() for name in ("main.c", "libmine.a", "mine.so", "mine.o")} == {"mine"}
     assert names(tmp_path) == {"c"}
+
+
+@pytest.mark.parametrize("force", [False, True])
+def test_files_that_no_export_wrote_are_never_replaced(tmp_path, force):
+    (tmp_path / "Makefile").write_text("mine")
+    with pytest.raises(BddTorqueError, match=r"holds 'Makefile', which no export wrote: "):
+        write_folder(tmp_path, files("arm.c", "Makefile"), force)
+    assert (tmp_path / "Makefile").read_text() == "mine" and names(tmp_path) == {"Makefile"}
+    (tmp_path / "Makefile").unlink()
+    write_folder(tmp_path, files("arm.c", "Makefile"))
+    (tmp_path / "arm.c").write_text("changed")
+    with pytest.raises(BddTorqueError, match=r"holds 'arm.c', changed since its export: "):
+        write_folder(tmp_path, files("arm.c"), force)
+    assert (tmp_path / "arm.c").read_text() == "changed"
+
+
+def test_an_export_that_was_interrupted_beside_other_files_can_be_repeated(tmp_path, monkeypatch):
+    write_folder(tmp_path / "c", files("arm.c", "gone.c", text="old\n"))
+    (tmp_path / "c" / "mine").write_text("mine")
+    replaced = Path.replace
+
+    def full(self, target):
+        if self.name == "new.c":
+            raise OSError(28, "No space left on device")
+        return replaced(self, target)
+
+    monkeypatch.setattr(Path, "replace", full)
+    with pytest.raises(BddTorqueError, match="No space left"):
+        write_folder(tmp_path / "c", files("arm.c", "new.c"), force=True)
+    monkeypatch.undo()
+    assert foreign_files(tmp_path / "c") == ["mine"]
+    write_folder(tmp_path / "c", files("arm.c", "new.c"), force=True)
+    assert names(tmp_path / "c") == {"arm.c", "new.c", "mine", MANIFEST}
 
 
 @pytest.mark.parametrize(
     "manifest",
-    [None, "no json", "[]", "3", '{"files": 3}', "{}", '{"files": ["main.c"]}', '{"files": [], "built": 1}'],
+    [
+        None,
+        "no json",
+        "[]",
+        "3",
+        '{"files": 3}',
+        "{}",
+        '{"files": ["main.c"], "built": ""}',
+        "[" * 10**6,
+        '{"files": {"main.c": 3}, "built": 1}',
+        '{"files": {"/main.c": "", "../c/main.c": "", "": ""}, "built": ""}',
+        '{"files": {"notes": ""}, "built": ""}',
+        " " * 2**21 + "{}",
+    ],
 )
 def test_a_folder_that_is_not_ours(tmp_path, manifest):
     folder = tmp_path / "c"
-    folder.mkdir()
+    (folder / "notes").mkdir(parents=True)
+    (folder / "notes" / "mine").write_text("mine")
     (folder / "main.c").write_text("mine")
     if manifest is not None:
         (folder / MANIFEST).write_text(manifest)
-    with pytest.raises(BddTorqueError, match=r"holds .*, which no export wrote"):
+    with pytest.raises(BddTorqueError, match=r"holds .*, (which no export wrote|changed since its export)"):
         write_folder(folder, files("arm.c"))
-    assert (folder / "main.c").read_text() == "mine"
+    assert (folder / "main.c").read_text() == (folder / "notes" / "mine").read_text() == "mine"
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no named pipes here")
+def test_a_pipe_for_a_manifest_is_not_waited_for(tmp_path):
+    os.mkfifo(tmp_path / MANIFEST)
+    with pytest.raises(BddTorqueError, match=r"holds .*, which no export wrote"):
+        write_folder(tmp_path, files("arm.c"))
 
 
 def test_objects_of_somebody_else(tmp_path):

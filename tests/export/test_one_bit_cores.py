@@ -45,7 +45,7 @@ def test_words_and_clocks_are_those_of_the_counted_machine(plan, options, tmp_pa
     assert simulate(tmp_path / "v", "dut_tb.v", *made.sources)[-1] == expected
     assert lint(tmp_path / "v", *reversed(made.sources)) == ""
     assert made.clocks == counted.clocks.mean()
-    assert json.loads((tmp_path / "v" / MANIFEST).read_text())["files"] == sorted(made.files)
+    assert json.loads((tmp_path / "v" / MANIFEST).read_text())["files"].keys() == made.files.keys() - {MANIFEST}
 
 
 @needs_iverilog

@@ -130,7 +130,8 @@ def test_latency_and_clocks_per_state_are_stated():
 def test_make_gives_the_clock_of_an_ecp5_a_pin_that_leads_to_the_clock_nets(tmp_path):
     """nextpnr would choose any pin, and then may find no way to the clock nets."""
     (tmp_path / "Makefile").write_text(verilog_files(arm(6, **INTEGER), name="dut", vectors=1).files["Makefile"])
-    for source in ("dut.v", "dut_ecp5.v", "dut_serial.v"):
+    (tmp_path / "ecp5").mkdir()
+    for source in ("dut.v", "ecp5/dut_ecp5.v", "dut_serial.v"):
         (tmp_path / source).touch()
     steps = run(["make", "-n", "ecp5"], tmp_path).stdout
     assert f'LOCATE COMP "clk" SITE "{DEVICES["ecp5-25"].clock_pin}";' in steps

@@ -87,7 +87,7 @@ def test_words_on_an_ecp5_are_those_of_the_model(options, tmp_path, monkeypatch)
     monkeypatch.setattr(verilog_text, "is_long", lambda bits, clocks: clocks > 1)
     model = arm(6, target="integer", chip="fpga")
     made = bt.export_verilog(model, tmp_path / "v", name="dut", vectors=300, **options)
-    assert made.sources_for("ecp5") == made.ecp5_sources == ("dut.v", "dut_ecp5.v")
+    assert made.sources_for("ecp5") == made.ecp5_sources == ("dut.v", "ecp5/dut_ecp5.v")
     assert made.sources_for("xc7") == made.sources == ("dut.v", "dut_delay.v", "dut_multiply.v")
     (tmp_path / "v" / "model.v").write_text(MULT18X18D)
     for sources in (made.sources, (*made.ecp5_sources, "model.v")):

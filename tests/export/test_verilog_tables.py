@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from verilog_tools import needs_iverilog, simulate
 
-from bddtorque.export.verilog_module import testbench_text as bench_text
+from bddtorque.export.verilog_exporter import testbench_text as bench_text
 from bddtorque.export.verilog_stages import Circuit, Stage, stage_times
 from bddtorque.export.verilog_tables import RowClasses, is_block, memory_blocks, memory_text, split_at, table_stage
 from bddtorque.export.verilog_text import ModuleWriter, Ports

@@ -19,14 +19,9 @@ from broken_disks import interrupted_at
 from bddtorque.base.caching import MISSING, Cache
 from bddtorque.base.files import write_whole
 from bddtorque.base.tasks import Task
-from bddtorque.export.folder import write_folder
+from bddtorque.export.folder import with_manifest, write_folder
 
-NEW = {
-    "arm.c": "new\n" * 9,
-    "arm.h": "new\n",
-    "bddtorque-export.json": '{"files": ["arm.c", "arm.h", "bddtorque-export.json"], "built": ""}',
-}
-OLD = {name: text.replace("new", "old") for name, text in NEW.items()}
+NEW, OLD = (with_manifest({"arm.c": f"{age}\n" * 9, "arm.h": f"{age}\n"}, "", "") for age in ("new", "old"))
 
 
 def folder_of(path: Path) -> dict[str, str]:

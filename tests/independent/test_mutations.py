@@ -13,6 +13,7 @@ from functools import cache
 import numpy as np
 import pytest
 import survivors
+from diagrams import build
 from examples_tried import EVERY as EVERYTHING
 from examples_tried import examples
 from hypothesis import given, settings
@@ -46,7 +47,6 @@ from bddtorque.independent.formats import words_of
 from bddtorque.model.model import from_bytes, to_bytes
 from bddtorque.plan.bdd import Diagram
 from bddtorque.plan.blocks import output_format
-from bddtorque.plan.reduction import build
 from bddtorque.plan.table import Table
 from bddtorque.robots import load_urdf
 

@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 from compiled import arm
+from diagrams import build
 from hypothesis import given
 from hypothesis import strategies as st
 
 from bddtorque.plan.forms.bit_forms import Bits
-from bddtorque.plan.reduction import build
 from bddtorque.plan.table import Table
 from machines.boolean.one_bit import OUTPUT, one_bit_program
 from machines.boolean.word_wide import bit_test_program, table_program, word_test_program

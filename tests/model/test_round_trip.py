@@ -1,19 +1,15 @@
 """Saved and loaded: the same model, the same bytes, the same words; and one model has one file, whoever made it."""
 
-import os
-import subprocess
-import sys
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 from bdt_files import digest_of, saved, signed, taken_apart
-from compiled import compiled, random_words, with_source
+from compiled import compiled, with_source
 
 import bddtorque as bt
 from bddtorque.model.model import from_bytes, to_bytes
-from bddtorque.plan.reference import run_plan
 
 MODELS = [
     ("planar2r", {"bits": 2}),
@@ -47,66 +43,6 @@ def test_a_saved_model_is_the_model(robot: str, options: dict, tmp_path: Path) -
         assert np.array_equal(ours.values, theirs.values) and ours.content_key == theirs.content_key
     loaded.save(tmp_path / "again.bdt")
     assert (tmp_path / "again.bdt").read_bytes() == path.read_bytes()
-
-
-@pytest.mark.parametrize(("robot", "options"), MODELS, ids=str)
-def test_every_evaluator_of_a_loaded_model_gives_the_same_words(robot: str, options: dict) -> None:
-    model, loaded = compiled(robot, **options), from_bytes(saved(robot, **options))
-    q, qd, qdd = random_words(model)
-    wanted = model.torque_words(q, qd, qdd)
-    for kind, form in (("bits", None), ("words", "dense")):
-        assert np.array_equal(loaded.evaluator(kind, form).torque_words(q, qd, qdd), wanted)
-    inputs = {f"{name}{j + 1}": words[:, j] for name, words in zip(("q", "qd", "qdd"), (q, qd, qdd), strict=True)
-              for j in range(words.shape[1])}  # fmt: skip
-    assert np.array_equal(np.stack(run_plan(loaded.plan, loaded.tables, inputs), axis=1), wanted)
-
-
-@pytest.mark.parametrize(
-    ("robot", "options"),
-    [
-        ("planar2r", {"bits": 6}),
-        pytest.param("planar2r", {"bits": 6, "target": "float"}, marks=pytest.mark.everything),
-    ],
-    ids=str,
-)
-def test_the_kernel_of_a_loaded_model_gives_the_same_words(robot: str, options: dict) -> None:
-    model, loaded = compiled(robot, **options), from_bytes(saved(robot, **options))
-    states = random_words(model)
-    wanted = model.torque_words(*states)
-    tau, kernel = np.empty_like(wanted), loaded.kernel("words")
-    for k in range(len(tau)):
-        kernel(*(words[k] for words in states), tau[k])
-    assert np.array_equal(tau, wanted)
-
-
-def test_one_model_has_one_file_however_many_workers_made_it() -> None:
-    two = bt.compile("planar2r", bits=4, workers=2, cache=None)
-    assert to_bytes(two) == saved(bits=4)
-
-
-def test_both_engines_give_one_digest() -> None:
-    pytest.importorskip("dd.cudd")
-    cudd, autoref = (compiled(bits=4, engine=engine) for engine in ("cudd", "autoref"))
-    assert cudd.digest == autoref.digest
-    for model in (cudd, autoref):
-        again = from_bytes(to_bytes(model))
-        assert again.digest == model.digest and again.diagram_digest == model.diagram_digest
-
-
-@pytest.mark.everything
-def test_the_digest_does_not_depend_on_the_instructions_of_the_processor() -> None:
-    from numpy._core._multiarray_umath import __cpu_dispatch__, __cpu_features__
-
-    usable = [name for name in __cpu_dispatch__ if __cpu_features__.get(name)]
-    code = "import bddtorque as bt; print(bt.compile('planar2r', bits=6, torque=20, workers=1, cache=None).digest)"
-    told = subprocess.run(
-        [sys.executable, "-c", code],
-        env={**os.environ, "NPY_DISABLE_CPU_FEATURES": " ".join(usable)},
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    assert told.stdout.strip() == compiled(bits=6, torque=20).digest
 
 
 def test_a_file_of_another_release_with_the_same_format_loads() -> None:

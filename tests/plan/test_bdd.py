@@ -4,13 +4,14 @@ import tracemalloc
 import numpy as np
 import pytest
 from diagram_samples import every_engine, from_function, ordered_tables, parity
+from diagrams import build
 from hypothesis import given
 
 from bddtorque.base.errors import BddTorqueError
 from bddtorque.plan.bdd import Diagram
 from bddtorque.plan.engine import ENGINES, max_nodes, memory_needed
 from bddtorque.plan.forms import Bits
-from bddtorque.plan.reduction import build, reduce
+from bddtorque.plan.reduction import reduce
 from bddtorque.plan.table import Table, permute_bits
 
 

@@ -3,12 +3,12 @@
 import numpy as np
 import pytest
 from diagram_samples import rounded_product, tables
+from diagrams import build
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from bddtorque.base.errors import BddTorqueError
 from bddtorque.plan.bdd import Diagram
-from bddtorque.plan.reduction import build
 from bddtorque.plan.table import Table
 
 

@@ -5,13 +5,14 @@ import numba
 import numpy as np
 import pytest
 from diagram_samples import ordered_tables, rounded_product
+from diagrams import build
 from hypothesis import given
 
 from bddtorque.base.errors import BddTorqueError
 from bddtorque.plan.forms import FORMS, Bits, Dense, check_form, make_form
 from bddtorque.plan.forms.bit_forms import walk_bit, walk_word
 from bddtorque.plan.forms.form import sample_indices
-from bddtorque.plan.reduction import build, reduce
+from bddtorque.plan.reduction import reduce
 from bddtorque.plan.table import Table
 
 

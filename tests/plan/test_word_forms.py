@@ -8,14 +8,14 @@ import numba
 import numpy as np
 import pytest
 from diagram_samples import from_function, parity, rounded_product, tables
+from diagrams import build
 from hypothesis import given
 from hypothesis import strategies as st
 
 from bddtorque.plan.bdd import signed_edges
 from bddtorque.plan.engine import MemoryLimit
-from bddtorque.plan.forms import FORMS, Bits, EdgeValued, Form, Lockstep, check_form, make_form
+from bddtorque.plan.forms import FORMS, Bits, EdgeValued, Form, Lockstep, Runs, check_form, make_form
 from bddtorque.plan.forms.bit_forms import LANES, LEVELS, walk_lanes
-from bddtorque.plan.reduction import build
 from bddtorque.plan.rows import digit_cuts, merge_rows, unroll
 from bddtorque.plan.table import Table
 
@@ -62,12 +62,19 @@ def test_small_and_extreme_tables(name: str, table: Table) -> None:
 def test_every_form_says_what_it_costs(name: str) -> None:
     table = rounded_product(5, 7)
     form = lower(name, table)
-    loads = {"dense": 1, "folded": 1, "edge_valued": 30, "bits": 140, "lockstep": 10 + 5 * 8}
+    halvings = int(np.count_nonzero(np.diff(table.values))).bit_length()
+    loads = {"dense": 1, "folded": 1, "runs": halvings + 1, "edge_valued": 30, "bits": 140, "lockstep": 10 + 5 * 8}
     depth = {"edge_valued": 20, "bits": 20, "lockstep": 5}
     assert form.loads == loads[name]
     assert len(form.chain) == depth.get(name, loads[name])
-    assert form.constant == (name in {"dense", "folded", "lockstep"})
+    assert form.constant == (name in {"dense", "folded", "runs", "lockstep"})
     assert 0 < max(form.chain) <= form.bytes
+
+
+def test_friction_has_three_runs() -> None:
+    form = Runs.from_table(from_function(lambda v: 70 * np.sign(v), (7,), 8, True, signed_inputs=True))
+    assert form.starts.tolist() == [0, 1, 64]
+    assert form.values.tolist() == [0, 70, -70]
 
 
 def test_a_linear_function_has_one_weighted_node_a_bit() -> None:

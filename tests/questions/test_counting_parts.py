@@ -4,12 +4,12 @@ from itertools import product
 
 import numpy as np
 import pytest
+from diagrams import build
 from every_state import MODELS, arm, small
 from examples_tried import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bddtorque.plan.reduction import build
 from bddtorque.plan.table import Table
 from bddtorque.questions import subject
 from bddtorque.questions.box_ranges import BoxRanges, GridExtremes, LineExtremes

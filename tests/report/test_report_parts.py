@@ -7,12 +7,12 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+from diagrams import build
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from report_pages import compiled, read, written
 
 import bddtorque as bt
-from bddtorque.plan.reduction import build
 from bddtorque.plan.table import Table
 from bddtorque.report.arm_picture import (
     HALF_HEIGHT,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from pathlib import Path
 
 import numpy as np
@@ -53,7 +54,10 @@ def test_the_sample_is_clean(tmp_path: Path) -> None:
         ('effort="40"', 'effort="100000"', "limits", "joint 'shoulder': effort limit of 100000 N·m is"),
         ('ixy="0.001"', 'ixy="1e-12"', "dust", "link 'lower': ixy is rounding of zero"),
         ('rpy="0 0 0"', 'rpy="1.5708 0 0"', "dust", "joint 'shoulder': its axes miss a quarter turn by 4e-06 rad"),
-        ('damping="0"', 'K="16"', "refused", "unknown attribute 'K'"),
+        ('damping="0"', 'K="16"', "ignored", "joint 'elbow': dynamics: K=16: not damping or friction"),
+        ('damping="0"', 'damping="-1"', "refused", "joint 'elbow': dynamics: damping must be at least 0, got '-1'"),
+        ('lower="0" upper="0.5"', 'lower="0" upper="500"', "limits", "position limit of 500 m looks like mm"),
+        ('mass value="1"', 'mass value="40"', "units", "mass of 40 kg at the end of an arm of 2 kg looks like grams"),
         (UPPER, '<link name="upper"/>', "massless", "link 'upper': joint 'shoulder' moves it, and it has no mass"),
     ],
 )
@@ -61,6 +65,78 @@ def test_one_thing_wrong(old: str, new: str, kind: str, said: str, tmp_path: Pat
     assert old in TWO_LINKS
     found = findings(TWO_LINKS.replace(old, new, 1), tmp_path)
     assert any(each.kind == kind and said in str(each) for each in found), [str(each) for each in found]
+
+
+def test_everything_that_is_wrong_is_listed(tmp_path: Path) -> None:
+    text = TWO_LINKS.replace('mass value="2"', 'mass value="heavy"').replace('ixx="0.01" ', "")
+    text = text.replace("<axis xyz", "<axes xyz").replace('type="prismatic"', 'type="prismatik"')
+    text = text.replace("</robot>", joint("screw", "fixed", "nowhere", "tool").replace('xyz="0 0.1 0.2"', 'xyz="0 1"'))
+    found = [str(each) for each in findings(text + "</robot>", tmp_path)]
+    for said in (
+        "link 'upper', inertial, mass: value must be a finite decimal number, got 'heavy'",
+        "link 'lower', inertial, inertia: attribute 'ixx' is missing",
+        "joint 'shoulder': unknown element <axes>; did you mean <axis>?",
+        "joint 'elbow': unknown element <axes>; did you mean <axis>?",
+        "joint 'elbow': type must be 'revolute', ",
+        "joint 'screw', origin: xyz must be 3 finite decimal numbers, got '0 1'",
+    ):
+        assert any(each.startswith(said) for each in found), (said, found)
+    assert len(found) == 6
+    lost = [joint(f"j{k}", "fixed", f"ghost{k}", f"l{k}") for k in (1, 2)]
+    told = [str(each) for each in findings(extended(*lost), tmp_path)]
+    assert {f"joint 'j{k}': unknown link 'ghost{k}'" for k in (1, 2)} <= {each.partition(";")[0] for each in told}
+    several = TWO_LINKS.replace('lower="-2" upper="2"', 'lower="2" upper="-2"').replace('damping="0"', 'damping="-1"')
+    several = several.replace(UPPER, '<link name="upper"/>').replace('effort="40"', 'effort="100000"')
+    kinds = [each.kind for each in findings(several, tmp_path)]
+    assert sorted(kinds) == ["limits", "limits", "massless", "refused"]
+
+
+FOUR = f"""<robot name="four"><link name="base"/><link name="elbow_frame"/>
+{
+    "".join(
+        f'<link name="{name}"><inertial><origin xyz="0.1 0 0"/><mass value="{mass}"/><inertia ixx="0.001" ixy="0" '
+        f'ixz="0" iyy="0.001" iyz="0" izz="0.001"/></inertial></link>'
+        for name, mass in (("turret", 0.6), ("upper", 0.4), ("finger", 20))
+    )
+}
+<joint name="turn" type="revolute"><parent link="base"/><child link="turret"/><axis xyz="0 0 1"/>
+<limit lower="-180" upper="180" velocity="2" effort="10"/></joint>
+<joint name="lift" type="revolute"><parent link="turret"/><child link="upper"/><axis xyz="0 1 0"/>
+<limit lower="-1.5" upper="1.5" velocity="2" effort="10"/></joint>
+<joint name="bend" type="revolute"><parent link="upper"/><child link="elbow_frame"/><axis xyz="0 1 0"/>
+<limit lower="-1.5" upper="1.5" velocity="2" effort="10"/></joint>
+<joint name="grip" type="prismatic"><parent link="elbow_frame"/><child link="finger"/><axis xyz="1 0 0"/></joint>
+</robot>"""
+
+
+def test_it_ends_with_a_line_that_compiles(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("four.urdf").write_text(FOUR)
+    shown = CliRunner().invoke(app, ["lint", "four.urdf"]).stdout
+    assert "20 kg at the end of an arm of 1 kg" in shown and "position limit of 180 rad looks like degrees" in shown
+    assert "link 'elbow_frame': joint 'bend' moves it, and it has no mass; --allow-massless accepts it" in shown
+    assert main(["compile", "four.urdf", "--velocity", "2", "--allow-massless"]) == 2
+    assert "joint 'turn': position limits of -180 to 180 rad look like degrees" in capsys.readouterr().err
+    assert main(["compile", "four.urdf"]) == 2
+    assert "--allow-massless accepts it" in capsys.readouterr().err
+    line = shown.splitlines()[-1].removeprefix("compile: bddtorque ")
+    arguments = [word if word != "12" else "6" for word in shlex.split(line)]
+    assert main([*arguments, "--target", "integer", "--workers", "1", "--no-cache"]) == 0
+    Path("four.urdf").write_text(FOUR.replace('mass value="20"', 'mass value="twenty"'))
+    ran = CliRunner().invoke(app, ["lint", "four.urdf"])
+    assert ran.stdout.splitlines()[-1] == "compile refuses it until what is refused here is put right"
+
+
+def test_arms_of_others_can_be_read() -> None:
+    for name in ("hyq_description/robots/hyq_no_sensors.urdf", "icub_description/robots/icub_reduced.urdf"):
+        assert bt.load_robot(example_urdf(name)).degrees_of_freedom in (12, 29)
+    panda = CliRunner().invoke(app, ["lint", str(example_urdf("panda_description/urdf/panda.urdf")), "--json"])
+    told = json.loads(panda.stdout)
+    assert {each["kind"] for each in told["findings"]} == {"ignored", "limits"}
+    assert "mu_viscous=16" in told["findings"][0]["message"] and told["compile"].startswith("bddtorque compile ")
+    assert [each.kind for each in lint(example_urdf("z1_description/urdf/z1.urdf"))] == []
 
 
 def test_placeholders_for_all_links_and_couplings_that_do_not_compile(tmp_path: Path) -> None:
@@ -134,7 +210,7 @@ def test_the_command(tmp_path: Path) -> None:
     assert "nearest that a body can have, in the axes of the link: ixx=" in shown.stdout
     assert "1 finding: 1 inertia" in shown.stdout
     clean = CliRunner().invoke(app, ["lint", "planar2r"])
-    assert (clean.exit_code, clean.stdout.strip()) == (0, "nothing found")
+    assert (clean.exit_code, clean.stdout) == (0, "nothing found\ncompile: bddtorque compile planar2r --bits 12\n")
 
 
 def test_models_and_strangers() -> None:

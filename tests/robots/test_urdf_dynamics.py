@@ -63,6 +63,13 @@ def test_arms_of_example_robot_data(file: str, options: dict[str, object], locke
     assert_same_dynamics(load_urdf(path, **options), theirs)  # the default snap moves less than 1e-10 here
 
 
+def test_quaternions_are_rotations() -> None:
+    """URDF 1.1: the same arm, whose elbow is turned by a quaternion of any length."""
+    x, y, z, w = pin.Quaternion(pin.rpy.rpyToMatrix(0.1, 0.2, 0.3)).coeffs()
+    turned = TWO_LINKS.replace('rpy="0.1 0.2 0.3"', f'quat_xyzw="{3 * x} {3 * y} {3 * z} {3 * w}"')
+    assert_same_dynamics(from_urdf(turned), pin.buildModelFromXML(TWO_LINKS))
+
+
 def test_one_arm_of_a_two_armed_robot() -> None:
     # The other arm and the head hang from the base and cannot matter, so only the carried fingers need a lock.
     path = example_urdf("baxter_description/urdf/baxter.urdf")

@@ -79,21 +79,12 @@ def test_the_example_in_the_documentation_loads() -> None:
     ("toml", "message"),
     [
         ("", "my.toml: key 'robot', the name or the file of a robot, is missing"),
-        ("bits = 3", "my.toml: key 'robot', the name or the file of a robot, is missing"),
         ("robot = 3", "robot must be the name or the file of a robot, got 3 (my.toml, key 'robot')"),
-        ('robot = ""', "robot must be the name or the file of a robot, got '' (my.toml, key 'robot')"),
         ('robot = "a', "my.toml: not valid TOML: Unterminated string (at end of document)"),
         ("bitz = 3", "unknown key 'bitz'; did you mean 'bits'? (my.toml)"),
         ("joints = 3", "unknown key 'joints'; did you mean 'joint'? (my.toml)"),
-        ("where = 3", "unknown key 'where'; known: robot, .*, joint (my.toml)"),
         ("bits = 1", "bits must be between 2 and 24, got 1 (my.toml, key 'bits')"),
-        ("bits = 25", "bits must be between 2 and 24, got 25 (my.toml, key 'bits')"),
-        ("bits = [12, 1]", "bits must be between 2 and 24, got 1 (my.toml, key 'bits')"),
-        ("bits = []", "bits must be an integer between 2 and 24, got [] (my.toml, key 'bits')"),
         ("bits = 12.0", "bits must be an integer between 2 and 24, got 12.0 (my.toml, key 'bits')"),
-        ("bits = true", "bits must be an integer between 2 and 24, got True (my.toml, key 'bits')"),
-        ('bits = "12"', "bits must be an integer between 2 and 24, got '12' (my.toml, key 'bits')"),
-        ("input_bits = 30", "input_bits must be between 2 and 24, got 30 (my.toml, key 'input_bits')"),
         (
             "[input_bits]\nposition = 1",
             "input_bits, position must be between 2 and 24, got 1 (my.toml, key 'input_bits')",
@@ -111,14 +102,12 @@ def test_the_example_in_the_documentation_loads() -> None:
             "accuracy must be 'faithful', 'paper' or a number of units above 0.5, got 'exact' (my.toml",
         ),
         ("accuracy = 0.5", "accuracy must be above 0.5 units, which the final rounding takes, got 0.5 (my.toml"),
-        ("accuracy = nan", "accuracy must be a finite number, got nan (my.toml, key 'accuracy')"),
         ('memory = "2 gigs"', "memory must be a size in bytes or text like '2 GiB' or '500 MB', got '2 gigs' (my.toml"),
         ("memory = 1000", "memory must be at least 1 MiB, got 1000 bytes (my.toml, key 'memory')"),
         (
             'source = "term"',
             "source must be 'auto', 'terms' or 'recursive', got 'term'; did you mean 'terms'? (my.toml",
         ),
-        ('target = "fpga"', "target must be 'tables', 'integer' or 'float', got 'fpga' (my.toml, key 'target')"),
         (
             "[ranges]\nvelocity = [1, 1]",
             "ranges, velocity must be .* or [low, high] with low below high, got [1, 1]; for ±1 and ±1 write "
@@ -128,8 +117,6 @@ def test_the_example_in_the_documentation_loads() -> None:
             "[ranges]\nvelocity = 0",
             "ranges, velocity must be a positive number (plus or minus it) or .*, got 0 (my.toml",
         ),
-        ("[ranges]\nvelocity = inf", "ranges, velocity must be a positive number .*, got inf (my.toml, key 'ranges')"),
-        ("[ranges]\nvelocity = [nan, 1]", "ranges, velocity must be .*, got [nan, 1] (my.toml, key 'ranges')"),
         (
             "[ranges]\nspeed = 1",
             "ranges: unknown key 'speed'; known: position, velocity, acceleration, torque (my.toml",
@@ -141,7 +128,6 @@ def test_the_example_in_the_documentation_loads() -> None:
         ),
         ("[[joint]]\nsing = 1", "joint 1: unknown key 'sing'; did you mean 'sign'? (my.toml, key 'joint')"),
         ("[[joint]]\nsign = 2", "joint 1, sign must be 1 or -1, got 2 (my.toml, key 'joint')"),
-        ("[[joint]]\nsign = true", "joint 1, sign must be 1 or -1, got True (my.toml, key 'joint')"),
         (
             '[[joint]]\nname = "a, b"\noffset = inf',
             "joint 1 'a, b', offset must be a finite number, got inf (my.toml, key",
@@ -151,36 +137,16 @@ def test_the_example_in_the_documentation_loads() -> None:
             '[[joint]]\nname = "a"\n[[joint]]\nname = "a"',
             "joint: 'a' occurs twice; keep one of them (my.toml, key 'joint')",
         ),
-        ("joint = 3", "joint must be a list of tables, got 3 (my.toml, key 'joint')"),
         ("joint = [3]", "joint 1 must be a table with name, .*, got 3 (my.toml, key 'joint')"),
         ("tip = 3", "tip must be the name of a link, got 3 (my.toml, key 'tip')"),
-        ('base = ""', "base must be the name of a link, got '' (my.toml, key 'base')"),
         (
             'lock = "all"',
             "lock must be 'others', or joints by name with their positions, got 'all' (my.toml, key 'lock')",
         ),
         ('lock = { a = "b" }', "lock of joint 'a' must be a number, or text .*, got 'b' (my.toml, key 'lock')"),
-        ("lock = { a = inf }", "lock of joint 'a' must be a finite number, got inf (my.toml, key 'lock')"),
-        (
-            "gravity = 9.81",
-            "gravity must be x, y and z in m/s², in base axes, or 'runtime', got 9.81 (my.toml, key 'gravity')",
-        ),
-        (
-            "gravity = [0, 0]",
-            "gravity must be x, y and z in m/s², in base axes, or 'runtime', got [0, 0] (my.toml, key 'gravity')",
-        ),
         (
             "gravity = [0, 0, nan]",
             "gravity must be x, y and z in m/s², in base axes, or 'runtime', got [0, 0, nan] (my.toml, key",
-        ),
-        (
-            f"gravity = [0, 0, 1{'0' * 400}]",
-            "gravity must be x, y and z in m/s², in base axes, or 'runtime', got a list of 3 (my.toml",
-        ),
-        ("payload = 0", "payload, mass must be above 0 kg, got 0 (my.toml, key 'payload')"),
-        (
-            "payload = [1, 2]",
-            "payload must be a mass in kg, or mass, x, y and z .*, got [1, 2] (my.toml, key 'payload')",
         ),
         (
             "payload = [1, 2, 3, true]",
@@ -247,24 +213,6 @@ def test_options_override() -> None:
     assert [(each.low, each.high) for each in formats.qd] == [(-2.0, 2.0), (-1.0, 3.0)]
     assert (changed.accuracy, changed.memory) == (1.0, 64 * 2**20)
     assert spec.with_options(robot="x/y.urdf").robot_location == "x/y.urdf"
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"bitz": 3}, r"^unknown option 'bitz'; did you mean 'bits'\?$"),
-        ({"where": "x"}, "^unknown option 'where'; known: robot, .*, torque$"),
-        ({"bits": 25}, "^bits must be between 2 and 24, got 25$"),
-        (
-            {"velocity": [-1, 1, 2]},
-            r"velocity of joint 1 \(one entry per joint\) must be a positive number .*, got -1$",
-        ),
-        ({"input_bits": {"torque": 3}}, "^input_bits: unknown key 'torque'; known: position, velocity, acceleration$"),
-    ],
-)
-def test_bad_options_are_refused(options: dict[str, Any], message: str) -> None:
-    with pytest.raises(BddTorqueError, match=message):
-        load_spec("planar2r").with_options(**options)
 
 
 def test_ranges_come_from_the_joint_then_the_spec_then_the_robot() -> None:

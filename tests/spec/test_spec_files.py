@@ -82,35 +82,6 @@ def test_canonical_does_not_depend_on_folders() -> None:
     assert Spec("arm.urdf").canonical()["robot"] == "arm"
 
 
-@pytest.mark.parametrize(
-    ("plain", "message"),
-    [
-        (3, "^header must be a table with robot, .*, got 3"),
-        ({"bits": 3}, "^header: key 'robot', .* is missing"),
-        ({"robot": "a", "bit": 3}, "^unknown key 'bit'; did you mean 'bits'. .header.$"),
-        ({"robot": "a", "joints": "x"}, "^joints must be a list of tables, got 'x' .header, key 'joints'.$"),
-        ({"robot": "a", "joints": [3]}, "^joint 1 must be a table with name, .*, got 3 .header"),
-        (
-            {"robot": "a", "ranges": {"torque": "x"}},
-            "^ranges, torque must be 'auto', 'limits', 'drive' or a range, got 'x'",
-        ),
-        ({"robot": ["a"]}, "^robot must be the name or the file of a robot"),
-        ({"robot": "a", "joints": [{"sign": "1"}]}, "sign must be 1 or -1, got '1'"),
-        ({"robot": "a", "joints": [{"sign": [1]}]}, r"sign must be 1 or -1, got \[1\]"),
-        ({"robot": "a", "source": ["auto"]}, r"'recursive', got \['auto'\]"),
-        ({"robot": "a", "lock": [["b"]]}, "^lock must be 'others', or joints by name"),
-        ({"robot": "a", "lock": {"b": None}}, "^lock of joint 'b' must be a finite number, got None"),
-        ({"robot": "a", "payload": []}, "^payload must be a mass in kg"),
-        ({"robot": "a", "payload": {"mass": 1.0, "inertia": [[1.0], 2.0, 3.0]}}, "^payload, inertia must be "),
-        ({"robot": "a", "tip": 3}, "^tip must be the name of a link, got 3 .header, key 'tip'"),
-        ({"robot": "a", "ignore_friction": 1}, "^ignore_friction must be true or false, got 1"),
-    ],
-)
-def test_altered_plain_specs_are_refused(plain: object, message: str) -> None:
-    with pytest.raises(BddTorqueError, match=message):
-        spec_from_plain(plain, "header")
-
-
 def test_saved_specs_find_their_robot(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     for folder in ("robots", "specs", "out"):
@@ -141,17 +112,6 @@ def test_sizes() -> None:
     for bad in ("-1", -1, True, "1e3", None, "GiB"):
         with pytest.raises(BddTorqueError, match=r"^size must be a size .*, got "):
             parse_size(bad, "size")  # type: ignore[arg-type]
-
-
-def test_specs_need_numpy_and_numba_only() -> None:
-    script = (
-        "import sys\n"
-        "for name in ('rich', 'typer', 'dd', 'mpmath', 'xacrodoc', 'mujoco', 'pinocchio'):\n"
-        "    sys.modules[name] = None\n"
-        "from bddtorque.spec import spec_from_plain\n"
-        "spec_from_plain({'robot': 'planar2r'})\n"
-    )
-    subprocess.run([sys.executable, "-c", script], check=True)
 
 
 @pytest.mark.slow

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from diagrams import build
 from exact import all_words
 from strategies import random_robot
 
@@ -13,7 +14,6 @@ import bddtorque as bt
 from bddtorque.model.model import Model
 from bddtorque.plan.blocks import Block, ProductBlock, SquareBlock
 from bddtorque.plan.plan import Plan
-from bddtorque.plan.reduction import build
 from bddtorque.plan.reference import run_plan
 from bddtorque.plan.tabulate import tabulate
 from bddtorque.plan.wires import Input, Output, Product

@@ -12,7 +12,7 @@ import numpy as np
 
 from bddtorque.base.errors import BddTorqueError
 from bddtorque.base.measures import Range, as_range
-from bddtorque.base.plain import describe, is_list, real, unwrap
+from bddtorque.base.plain import Matrix, Vector, describe, is_list, real, unwrap
 from bddtorque.base.record import Record, as_record
 from bddtorque.dynamics.batch import Floats
 from bddtorque.dynamics.chain import Chain, transform
@@ -24,6 +24,8 @@ from bddtorque.words.interface import WordArray, word_vector
 
 UNITS = {"m": "kg·m", "I": "kg·m²"}
 """Of a number other than the mass, by the first letter of its label."""
+ROUNDING = 1e-9
+"""Relative; more than the numbers of a payload at the edge of its box lose in float64."""
 
 
 def _as_mass_range(given: object, name: str) -> Range:
@@ -138,6 +140,29 @@ def payload_ranges(box: PayloadBox, at_rest: bool) -> dict[str, tuple[float, flo
     known = {label: (float(low), float(high)) for label, (low, high) in zip(PAYLOAD_LABELS, ranges, strict=True)}
     used = STATIC_LABELS if at_rest else PAYLOAD_LABELS
     return {label: known[label] for label in used if known[label][0] < known[label][1]}
+
+
+def payload_values(
+    words: WordArray, at_rest: bool, mass: float, centre_of_mass: Vector, inertia: Matrix | None
+) -> Floats:
+    """Return the numbers of a payload that words stand for; `inertia` is about its centre of mass, None: a point.
+
+    Refuse payloads outside of the box that was compiled: their words would be clamped.
+    """
+    c = np.array(centre_of_mass)
+    around = np.zeros((3, 3)) if inertia is None else np.array(inertia)
+    around = around + mass * (c @ c * np.eye(3) - np.outer(c, c))
+    numbers = dict(zip(PAYLOAD_LABELS, [mass, *(mass * c).tolist(), *around[np.triu_indices(3)].tolist()], strict=True))
+    for label in STATIC_LABELS if at_rest else PAYLOAD_LABELS:
+        low, high = words[label].span if label in words.labels else (0.0, 0.0)
+        room = ROUNDING * max(abs(low), abs(high), 1.0)
+        if not low - room <= numbers[label] <= high + room:
+            unit = "kg" if label == "mass" else UNITS[label[0]]
+            raise BddTorqueError(
+                f"payload: {label} must be between {low:g} and {high:g} {unit}, as compiled, got {numbers[label]:g}: "
+                "compile a payload box that holds it"
+            )
+    return np.array([numbers[label] for label in words.labels])
 
 
 RECORD = PayloadInput()

@@ -116,7 +116,7 @@ static int quantised(const double *x, const struct format *formats, int count, @
     if (@refused@) {
         return -1;
     }
-    (void)@prefix@_@function@(@words@);
+    (void)@function@(@words@);
     for (k = 0; k < @count@; k++) {
         const struct format *format = &@result@_formats[k];
         const double raw = format->centre + ((double)@result@_words[k] * format->lsb);

@@ -8,7 +8,7 @@ static int float_differences(void)
     int state, k, wrong = 0;
 
     for (state = 0; state < FLOAT_VECTORS; state++) {
-        if (@prefix@_@function@(@given@, found) < 0) {
+        if (@function@(@given@, found) < 0) {
             printf("float state %d: taken for no numbers\n", state);
             wrong++;
             continue;

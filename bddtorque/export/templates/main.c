@@ -5,5 +5,5 @@
 
 int main(void)
 {
-    return @prefix@_@function@(@given@);
+    return @function@(@given@);
 }

@@ -17,7 +17,7 @@ int main(void)
     int state, @what@, beyond, wrong = 0;
 
     for (state = 0; state < VECTORS; state++) {
-        beyond = @prefix@_@function@(@given@, found);
+        beyond = @function@(@given@, found);
         if (beyond != outside[state]) {
             printf("state %d: expected %d words out of range, got %d\n", state, outside[state], beyond);
             wrong++;

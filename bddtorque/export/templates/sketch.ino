@@ -11,7 +11,7 @@ void setup()
 void loop()
 {
     const unsigned long begun = micros();
-    const int outside = @prefix@_@function@(@given@);
+    const int outside = @function@(@given@);
     const unsigned long taken = micros() - begun;
 
     for (unsigned k = 0; k < sizeof @result@ / sizeof @result@[0]; k++) {

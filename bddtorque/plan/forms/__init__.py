@@ -1,7 +1,7 @@
 """Lowered forms of a block, all of them listed here.
 
-`dense`, `folded` and `edge_valued` give whole words: one of them is chosen for each block of exported C. `lockstep` and
-`bits` walk a diagram for each output bit: evaluators run them. A form that nothing chooses is deleted
+`dense`, `folded`, `runs` and `edge_valued` give whole words: one of them is chosen for each block of exported C.
+`lockstep` and `bits` walk a diagram for each output bit: evaluators run them. A form that nothing chooses is deleted
 (docs/decisions/forms.md). A new form is a class that offers what `Form` asks for, its name in `WORD_FORMS`
 or `BIT_FORMS`, and a line in the function that makes it.
 """
@@ -13,12 +13,12 @@ from bddtorque.plan.bdd import Diagram
 from bddtorque.plan.engine import DEFAULT_MEMORY_LIMIT
 from bddtorque.plan.forms.bit_forms import Bits, Lockstep
 from bddtorque.plan.forms.form import Form, check_form
-from bddtorque.plan.forms.word_forms import Dense, EdgeValued, Folded
+from bddtorque.plan.forms.word_forms import Dense, EdgeValued, Folded, Runs
 from bddtorque.plan.table import Table
 
 BIT_FORMS = ("lockstep", "bits")
 """Names of the forms that walk a diagram for each output bit."""
-WORD_FORMS = ("dense", "folded", "edge_valued")
+WORD_FORMS = ("dense", "folded", "runs", "edge_valued")
 """Names of the forms that give whole words."""
 FORMS = (*WORD_FORMS, *BIT_FORMS)
 """Names of all forms."""
@@ -45,6 +45,8 @@ def make_word_form(
             return Dense.from_table(table)
         case "folded":
             return Folded.from_table(table)
+        case "runs":
+            return Runs.from_table(table)
         case "edge_valued":
             return EdgeValued.from_table(table, order, memory_limit)
     raise BddTorqueError(f"form must be one of {', '.join(FORMS)}, not '{name}'{nearest(name, FORMS)}")
@@ -60,6 +62,7 @@ __all__ = [
     "Folded",
     "Form",
     "Lockstep",
+    "Runs",
     "check_form",
     "make_form",
     "make_word_form",

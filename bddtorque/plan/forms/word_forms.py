@@ -19,6 +19,9 @@ powers of two, take whole tables. A *rule* is one row of integers a word: ``bits
 sign``; a sign of 0 means the step is not made, and length is the number of entries stored along the word. An evaluator
 needs integer arithmetic only.
 
+`runs`: where the table takes one word for many indices in a row, the runs of equal words; the run of an index is found
+by halving, always in as many steps. A step function, such as dry friction, has few.
+
 `edge_valued`: one diagram whose edges carry weights; the word is the sum of the weights on its path. Such a diagram
 (EVBDD) has one terminal, 0. Of a node's two edges the low one weighs nothing, which makes it canonical: two functions
 that differ by a constant share one node. A function linear in its bits has one node a bit.
@@ -211,6 +214,43 @@ def _gives_back(values: IntegerArray, rule: Int64Array) -> bool:
                     if values[i, word, k] != sign * values[i, source, k]:
                         return False
     return True
+
+
+@dataclass(frozen=True, eq=False)
+class Runs(Form):
+    """A table as runs of equal words."""
+
+    name: ClassVar[str] = "runs"
+    constant: ClassVar[bool] = True
+
+    starts: Int32Array  # (runs,): the index at which each run begins
+    values: IntegerArray  # (runs,): its word, in the table's type
+    input_bits: int
+
+    @classmethod
+    def from_table(cls, table: Table) -> Self:
+        """Find the runs of a table."""
+        starts = np.flatnonzero(np.concatenate(([True], table.values[1:] != table.values[:-1])))
+        return cls(starts.astype(np.int32), table.values[starts], table.input_bits)
+
+    @property
+    def steps(self) -> int:
+        """Comparisons that find a run."""
+        return (len(self.starts) - 1).bit_length()
+
+    @property
+    def chain(self) -> tuple[int, ...]:
+        """Bytes among which each load lies: the starts that the index is compared with, then the word."""
+        return (self.starts.nbytes,) * self.steps + (self.values.nbytes,)
+
+    def expand(self) -> IntegerArray:
+        """Return all values, shape ``(2**input_bits,)``."""
+        return np.repeat(self.values, np.diff(self.starts, append=1 << self.input_bits))
+
+    def walk(self, indices: Int64Array) -> Int64Array:
+        """Return the words at some table indices; bits above the table's are ignored."""
+        places = np.searchsorted(self.starts, indices & ((1 << self.input_bits) - 1), side="right") - 1
+        return self.values[places].astype(np.int64)
 
 
 @njit

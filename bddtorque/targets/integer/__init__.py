@@ -9,6 +9,7 @@ from bddtorque.spec.chips import Chip, chip_named
 from bddtorque.spec.resolve import ANY_CHIP
 from bddtorque.targets.integer.integer_cost import plan_cycles
 from bddtorque.targets.integer.integer_planner import plan_integers
+from bddtorque.targets.integer.rewriting import rewritten
 from bddtorque.targets.target import Planned, PlanTask, Target, TracedOutputs, plan_with_laws, spent_by
 
 
@@ -25,7 +26,7 @@ def _plan_graph(task: PlanTask, trace: TracedOutputs) -> Plan:
 
 def _plan(task: PlanTask, traces: Sequence[TracedOutputs]) -> Planned:
     """Return the plan that takes the chip the fewest cycles."""
-    made = [plan_with_laws(_plan_graph, task, trace) for trace in traces]
+    made = [plan_with_laws(_plan_graph, *rewritten(task, trace)) for trace in traces]
     return min(made, key=lambda planned: plan_cycles(planned.plan, _chip(task)))
 
 

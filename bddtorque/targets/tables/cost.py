@@ -12,6 +12,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
+import numpy as np
+
+from bddtorque.base.errors import BddTorqueError
 from bddtorque.plan.bdd import Diagram
 from bddtorque.plan.blocks import Block, output_format
 from bddtorque.plan.engine import DEFAULT_MEMORY_LIMIT, MemoryLimit
@@ -32,10 +35,13 @@ from bddtorque.plan.plan_cost import (
 from bddtorque.plan.rows import digit_cuts
 from bddtorque.plan.table import Table, word_dtype
 from bddtorque.plan.wires import Product
+from bddtorque.spec.chips import Chip
 from bddtorque.targets.builder import MAX_AUTO_SQUARE_BITS
 
 NODE_BYTES = 9
 """A node of a lowered diagram: the position of the bit it tests, and two successors."""
+SMALLER = ("folded", "runs")
+"""Forms that may take much less than a whole table and are quickly made."""
 RULE_BYTES = 40
 """The rule by which a table is folded along one of its words."""
 TABLE_WORD_BYTES = 4
@@ -52,10 +58,10 @@ def block_candidates(block: Block) -> list[Candidate]:
     return [*words, *bit_bounds(sum(block.input_widths), bits)]
 
 
-def word_bounds(input_widths: tuple[int, ...], bits: int, signed: bool) -> Iterator[Candidate]:
+def word_bounds(input_widths: tuple[int, ...], bits: int, signed: bool, runs: int | None = None) -> Iterator[Candidate]:
     """Yield the forms that give whole words, with the bytes and the cost that each has at most.
 
-    `input_widths`: bits of each input word; `bits` and `signed`: output word.
+    `input_widths`: bits of each input word; `bits` and `signed`: output word; `runs`: of equal words, where known.
     """
     inputs = sum(input_widths)
     word, rows = word_dtype(bits, signed).itemsize, 1 << inputs
@@ -63,6 +69,9 @@ def word_bounds(input_widths: tuple[int, ...], bits: int, signed: bool) -> Itera
     yield _bound("dense", rows * word, 1, (rows * word,), True)
     folding = len(input_widths) * (CYCLES_A_WORD + CYCLES_A_FOLD)
     yield _bound("folded", rows * word + RULE_BYTES * len(input_widths), 1, (rows * word,), True, folding)
+    runs = rows if runs is None else runs
+    steps = (runs - 1).bit_length()
+    yield _bound("runs", runs * (4 + word), steps + 1, (4 * runs,) * steps + (word * runs,), True)
     nodes = max_diagram_nodes(inputs, 1, values)
     weighted = (nodes + 1) * (NODE_BYTES + word_dtype(bits + 1, True).itemsize)
     yield _bound("edge_valued", weighted, 3 * inputs, (nodes + 1, 8 * nodes + 8) * inputs, False)
@@ -197,12 +206,53 @@ def lower_blocks(form: str, tables: Sequence[Table], diagrams: Sequence[Diagram]
     return [make_form(form, table, diagram) for table, diagram in zip(tables, diagrams, strict=True)]
 
 
+def room_on(chip: Chip, flash: int | None) -> int | None:
+    """Return the bytes that tables and code may take: those asked for, else those of a chip, if it is no stand-in."""
+    return chip.flash if flash is None and chip.tools else flash
+
+
+def flash_refusal(smallest: int, code: int, flash: int, chip: Chip) -> BddTorqueError:
+    """Return what to say where the smallest tables and about so many bytes of code do not fit."""
+    return BddTorqueError(
+        f"flash must hold {smallest:,} bytes of tables in their smallest forms and about {code:,} of code on chip "
+        f"'{chip.name}', got {flash:,}: more flash or fewer bits would work",
+        option="flash",
+    )
+
+
+def smaller_forms(
+    forms: Sequence[Form], tables: Sequence[Table], counts: Sequence[int], chip: Chip, spare: float
+) -> list[Form]:
+    """Return forms with smaller ones in their place, as long as all look-ups take a chip no more than `spare` cycles.
+
+    `counts` tells how often each is looked up. Those that save most bytes for a cycle come first.
+    """
+    taken, moves = list(forms), []
+    for k, (form, table, count) in enumerate(zip(forms, tables, counts, strict=True)):
+        for name in SMALLER:
+            other = make_word_form(name, table)
+            slower = max(count * (chip_cycles(other, chip) - chip_cycles(form, chip)), 0)
+            if 2 * other.bytes <= form.bytes:
+                moves.append((slower / (form.bytes - other.bytes), slower, k, other))
+    for _, slower, k, other in sorted(moves, key=lambda move: move[:3]):
+        if slower <= spare and taken[k] is forms[k]:
+            taken[k] = other
+            spare -= slower
+    return taken
+
+
+def chip_cycles(form: Form, chip: Chip) -> int:
+    """Return the cycles of a look-up on a chip, about."""
+    return form.loads * chip.costs.load[1] + form.arithmetic * chip.costs.add[1]
+
+
 def contenders(
     table: Table, order: tuple[int, ...] | None, memory_limit: int = DEFAULT_MEMORY_LIMIT, everything: bool = False
 ) -> dict[str, Form]:
     """Return the forms of a table that give whole words: `everything`, or those that may cost less than others."""
     found: dict[str, Form] = {}
-    for bound in word_bounds(table.input_widths, table.output_bits, table.signed):
+    runs = 1 + int(np.count_nonzero(table.values[1:] != table.values[:-1]))
+    for bound in word_bounds(table.input_widths, table.output_bits, table.signed, runs):
         cheapest = min(map(form_cost, found.values()), default=None)
         if everything or cheapest is None or least_cost(bound.loads, bound.depth) < cheapest:
             try:
