@@ -30,10 +30,10 @@ BUDGETS = {
     "bench": 2_270,
     "cli": 3_801,
     "compiler": 2_185,
-    "dynamics": 3_975,
+    "dynamics": 4_130,
     "evaluate": 5_445,
     "export": 7_155,
-    "independent": 7_461,
+    "independent": 7_525,
     "model": 1_185,
     "plan": 4_140,
     "proof": 2_750,
@@ -46,7 +46,7 @@ BUDGETS = {
     "words": 2_552,
 }
 """Lines of Python that a folder may hold. They only shrink; what needs more says why in the commit that changes it."""
-MAX_LINES, MAX_FILES, MAX_TEST_LINES, MAX_FILE_LINES = 65_600, 348, 44_850, 450
+MAX_LINES, MAX_FILES, MAX_TEST_LINES, MAX_FILE_LINES = 65_815, 348, 44_850, 450
 """Of the package, of its files, of tests/, and of one file."""
 
 
