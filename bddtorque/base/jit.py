@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import gc
+import logging
 from collections.abc import Callable
 from typing import Any, TypeVar, cast
 
 import numba
 from numba.core import config, event
+from numba.core.caching import FunctionCache
 from numba.extending import register_jitable
 
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -41,6 +43,23 @@ class _Uncollected(event.Listener):
 
 
 event.register("numba:compile", _Uncollected())  # type: ignore[no-untyped-call]
+
+_save: Any = FunctionCache.save_overload
+_not_kept: set[str] = set()
+
+
+def _save_if_possible(self: Any, signature: Any, compiled: Any) -> None:
+    """Keep compiled code on disk as Numba does; where that cannot be written, warn once and go on without it."""
+    try:
+        _save(self, signature, compiled)
+    except OSError as problem:
+        if self.cache_path not in _not_kept:
+            _not_kept.add(self.cache_path)
+            said = "Numba's cache: %s cannot be written (%s); going on without it"
+            logging.getLogger("bddtorque").warning(said, self.cache_path, problem.strerror or problem)
+
+
+FunctionCache.save_overload = _save_if_possible  # type: ignore[method-assign]
 
 
 def njit(function: Function) -> Function:

@@ -130,11 +130,12 @@ def run_application(application: typer.Typer, program: str, arguments: Sequence[
         if type(problem).__name__ == "NoArgsIsHelpError":  # the message is the help itself
             sys.stdout.write(f"{problem}\n")
             return BAD_USE
-        message = usage_message(problem, sys.argv[1:] if arguments is None else arguments, COMMANDS)
+        given = sys.argv[1:] if arguments is None else arguments
+        message = usage_message(problem, given, COMMANDS)
         if message.endswith(os.strerror(errno.EACCES)):  # no option would help
             return _refused(message)
         see = " See" if message.endswith("?") else "; see"
-        return _refused(f"{message}{see} {program} {_command(problem)}--help")
+        return _refused(f"{message}{see} {program} {f'{given[0]} ' if given[0] in COMMANDS else ''}--help")
     except (BddTorqueError, WouldOverwriteError, MemoryError) as problem:
         return _refused(str(problem) or "not enough memory")
     except OSError as problem:  # a name that is too long, standard output on a full disk
@@ -182,12 +183,6 @@ def _replace_closed_streams() -> None:
         sys.stdout = ClosedOutput()
     if sys.stderr is None:
         sys.stderr = io.StringIO()
-
-
-def _command(problem: Any) -> str:
-    """Return the command that a usage error belongs to, if any, and a space."""
-    name = getattr(getattr(problem, "ctx", None), "info_name", None)
-    return f"{name} " if name in COMMANDS else ""
 
 
 def _refused(message: str) -> int:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -103,9 +102,14 @@ def compile_command(
     opt.check_outputs({"-o": path, "--write-spec": files.write_spec}, [files.plan])
     cache = None if no_cache else "default"
     how = {"engine": engine, "workers": workers, "cache": cache, "plan": files.plan, **chosen}
-    started = time.perf_counter()
+    from bddtorque.base.system import usable_processors
+    from bddtorque.compiler.compiling import compile as compile_model
+
     with ShownProgress("compile", {**COMPILE, "estimating": 2.0}) as progress:
-        model, report = timed_compile(spec, dask, progress, started, **how)
+        with opt.cluster(dask) as executor:
+            progress.processors = (workers or usable_processors()) if executor is None else executor.threads
+            model = compile_model(spec, executor=executor, progress=progress, **how)
+        report = {**model.report, "blocks_from_cache": progress.cached}
         _find_ranges(model, progress)
         model.save(path)
         report |= {"file": str(path), "file_bytes": path.stat().st_size}
@@ -169,33 +173,6 @@ def check_source(spec: str) -> None:
     }
     if suffix in said:
         raise BddTorqueError(f"SPEC must be a specification or a robot (.toml, .urdf), but {spec} is {said[suffix]}")
-
-
-def timed_compile(
-    spec: str, dask: str | None, progress: ShownProgress, started: float, **how: Any
-) -> tuple[Model, dict[str, Any]]:
-    """Compile, and return the model with its report: times, cold start, blocks from the cache, memory."""
-    from numba.core import event
-
-    from bddtorque.base.system import usable_processors
-    from bddtorque.compiler.compiling import compile as compile_model
-
-    ready = time.perf_counter()
-    with event.install_recorder("numba:compile") as recorder, opt.cluster(dask) as executor:
-        progress.processors = (how["workers"] or usable_processors()) if executor is None else executor.threads
-        model = compile_model(spec, executor=executor, progress=progress, **how)
-    depth, cold = 0, 0.0
-    for moment, each in recorder.buffer:  # functions are compiled within functions: only the outermost count
-        depth += 1 if each.is_start else -1
-        if depth == each.is_start:
-            cold += -moment if each.is_start else moment
-    report = {
-        **model.report,
-        "start_seconds": ready - started,
-        "numba_seconds": cold,
-        "blocks_from_cache": progress.cached,
-    }
-    return model, report
 
 
 def _word(said: str) -> tuple[Any, ...]:

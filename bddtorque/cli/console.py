@@ -44,7 +44,9 @@ class ShownTable:
         right = [name.startswith(">") for name in self.head]
         widths = self._widths(names, right, width)
         if not widths:
-            for name, *cells in self.rows:
+            name = ""
+            for first, *cells in self.rows:
+                name = first or name  # a row without one goes on with that of the row above
                 said = (f"{head} {cell}".strip() for head, cell in zip(names[1:], cells, strict=True) if cell)
                 yield from folded(f"  {name}: {', '.join(said)}", width, 4)
             return

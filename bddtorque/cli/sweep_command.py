@@ -253,23 +253,30 @@ def _states(sweep: Sweep) -> str:
 
 
 def _summary(sweeps: Sequence[Sweep]) -> ShownTable:
-    """Return the largest errors: one row per output of one model, one row per model of several, with its worst output.
+    """Return the largest errors: one row per output of one model, else one per model.
 
-    The worst output is the one that comes nearest to its bound.
+    Word lengths are compared by one output; of other models each has the one that comes nearest to its bound.
     """
-    several = len(sweeps) > 1
+    from bddtorque.sweeps.figures import compared_output
+
+    several, compared = len(sweeps) > 1, compared_output(sweeps) if len(sweeps) > 1 else None
+    heads = ["output"] if not several else [] if compared is not None else ["model", "output"]
     rows = []
     for sweep in sweeps:
-        nearest: list[OutputSweep] = [max(sweep.outputs, key=lambda output: output.found / (output.proved or 1.0))]
-        for output in nearest if several else sweep.outputs:
-            errors = (output.inputs.largest, output.total.largest)
-            row = [output.output, str(output.bits), f"{output.proved:.3f}", f"{output.found:.3f}"]
-            row += [f"{output.found * output.lsb:.2g}", output.unit, *(f"{error:.3f}" for error in errors)]
-            rows.append([*([sweep.name] * several), *row, "EXCEEDS" if output.exceeds else "within"])
+        nearest = max(sweep.outputs, key=lambda output: output.found / (output.proved or 1.0))
+        nearest = nearest if compared is None else sweep.outputs[compared]
+        for output in [nearest] if several else sweep.outputs:
+            names = {"model": sweep.name, "output": output.output}
+            errors = (output.proved, output.found, output.inputs.largest, output.total.largest)
+            row = [str(output.bits), f"{output.proved * output.lsb:.3g}", output.unit, *(f"{e:.3f}" for e in errors)]
+            rows.append([*(names[head] for head in heads), *row, "EXCEEDS" if output.exceeds else "within"])
+    of = " Of the output nearest to its bound:" * several
+    if compared is not None:
+        of = f" In every row of {sweeps[0].outputs[compared].output}, whose error is largest:"
     return ShownTable(
-        "Largest errors in units of the last bit: proved and found for the compiled words, found in its unit; what the "
-        f"input words cost by themselves; both together{'. Of the output nearest to its bound' * several}",
-        [*(["model"] * several), "output", ">bits", ">proved", ">found", ">", "", ">inputs", ">both", ""],
+        f"Errors of the compiled words.{of} what is proved, in its unit; then in units of the last bit: proved, "
+        "the largest found, what the input words cost by themselves, and both together",
+        [*heads, ">bits", ">at most", "", ">proved", ">found", ">inputs", ">both", ""],
         rows,
     )
 
@@ -305,16 +312,14 @@ def _terms(sweep: Sweep) -> ShownTable:
 
 
 def _costs(sweeps: Sequence[Sweep]) -> ShownTable:
-    """Return one row per model: bound, what was found, size, speed."""
+    """Return one row per model: size and speed."""
     rows = []
     for sweep in sweeps:
         if (cost := sweep.cost) is not None:
-            bounds = [max(getattr(output, name) for output in sweep.outputs) for name in ("proved", "found")]
-            sizes = (cost.file_bytes, cost.table_bytes, cost.nodes)
-            row = [*(f"{bound:.4f}" for bound in bounds), *(f"{size:,}" for size in sizes)]
-            rows.append([sweep.name, sweep.bits, *row, f"{cost.ns_per_state:,.0f}", f"{cost.ratio:.2f}"])
+            sizes = (f"{size:,}" for size in (cost.file_bytes, cost.table_bytes, cost.nodes))
+            rows.append([sweep.name, sweep.bits, *sizes, f"{cost.ns_per_state:,.0f}", f"{cost.ratio:.2f}"])
     return ShownTable(
-        "Size and speed: worst output; bytes; processor time of a state in a batch, and of true values in float64",
-        ["model", ">bits", ">proved", ">found", ">file", ">tables", ">nodes", ">ns", ">of float64"],
+        "Size and speed: bytes; processor time of a state in a batch, and as a share of that of true values in float64",
+        ["model", ">bits", ">file", ">tables", ">nodes", ">ns", ">of float64"],
         rows,
     )

@@ -28,8 +28,6 @@ if TYPE_CHECKING:
     from bddtorque.proof.proved_bound import TorqueRange
     from bddtorque.targets.tables.cost import FormChoice
 
-COLD = 0.05
-"""Seconds of Numba's work from which on a start counts as cold."""
 MAX_LINES = 15
 """Lines that `compile` prints, unless its terminal is very narrow."""
 CERTIFICATE_WIDTH = 80
@@ -118,8 +116,7 @@ def compile_lines(model: Model, report: dict[str, Any], by_default: bool) -> lis
     said = ", ".join(counted(count, name) for name, count in operations.items() if count)
     units = dict.fromkeys(output.unit for output in outputs)
     bounds = [_each([f"{o.bound_si:.3g}" for o in outputs if o.unit == unit]) + f" {unit}".rstrip() for unit in units]
-    seconds, cold = report.get("seconds"), report.get("numba_seconds", 0.0)
-    started = f", {cold:.1f} s of it for Numba, once" if cold > COLD else ""
+    made = f", made in {report['seconds']:.1f} s" if "seconds" in report else ""
     origin = dict(_origin_lines(model))
     what = origin.get("function") or f"{origin['robot']}: {origin['quantity']}"
     sizes = f"{decimal(report['file_bytes'])}, {decimal(cost.most_bytes)} of tables, {said} for one state"
@@ -128,7 +125,7 @@ def compile_lines(model: Model, report: dict[str, Any], by_default: bool) -> lis
         (model.provenance.kind, f"{what}; {_words(model)}"),
         ("bound", f"{'; '.join(bounds)}; {_bound_in_units(model)}"),
         ("bits", f"{_each([f'{each:.1f}' for each in effective_bits_of(model)])} effective, of {bits}"),
-        ("file", f"{path}, {sizes}{'' if seconds is None else f', made in {seconds:.1f} s{started}'}"),
+        ("file", f"{path}, {sizes}{made}"),
         *([("spec", report["spec_file"])] if "spec_file" in report else []),
     ]
     end = [("digest", model.digest), ("next", f"bddtorque info {path}, then sweep, report, or export --c DIR")]

@@ -76,7 +76,7 @@ def within_floats(kind: str, name: str) -> Iterator[None]:
             yield
     except ArithmeticError as problem:
         raise BddTorqueError(
-            f"{kind} '{name:.60}': parameters and ranges must give values within float64: {problem}"
+            f"{kind} '{name:.60}': parameters and ranges must give values within float64: {problem.args[-1]}"
         ) from None
 
 

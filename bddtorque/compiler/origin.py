@@ -43,6 +43,9 @@ from bddtorque.words.interpolant import Interpolant
 from bddtorque.words.samples import check_reach
 
 Floats = npt.NDArray[np.float64]
+HOPELESS = 10
+"""Operations of separate terms for each one of the recursion that no plan makes up for: the terms of a UR5
+have 3 and are taken, those of a PUMA 560 have 6 and are not, those of a Z1 have 42 and take half a minute to plan."""
 FEW_JOINTS = 3
 """With more, the separate terms of an arm take a processor longer than the recursion."""
 
@@ -134,6 +137,12 @@ def _torque_origins(spec: Spec, robot: Robot) -> list[Origin]:
     with suppress(BddTorqueError):
         return [from_terms(robot), *([] if few else [from_recursion(robot)])]
     return [from_recursion(robot)]
+
+
+def worth_planning(origins: Sequence[Origin]) -> Sequence[Origin]:
+    """Return origins without separate terms that have many times the operations of the recursion beside them."""
+    first, last = (sum(each.graph.counts().values()) for each in (origins[0], origins[-1]))
+    return origins[-1:] if first > HOPELESS * last else origins
 
 
 def _from_torques(spec: Spec, robot: Robot, torques: Origin) -> Origin:

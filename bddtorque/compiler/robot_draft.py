@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from bddtorque.base.errors import BddTorqueError
 from bddtorque.compiler.draft import PlanDraft, target_of, within_floats
-from bddtorque.compiler.origin import Origin, from_terms, joint_frictions, origins_of
+from bddtorque.compiler.origin import Origin, from_terms, joint_frictions, origins_of, worth_planning
 from bddtorque.dynamics.coupling import refuse_ambiguous_turns
 from bddtorque.dynamics.quantities import QUANTITIES
 from bddtorque.dynamics.quantity import derived_words
@@ -105,7 +105,7 @@ def _draft(spec: Spec, robot: Robot) -> PlanDraft:
         return _draft_by_paper(spec, robot)
     resolved, formats, ranges, origins = quantity_words(spec, robot)
     provenance = of_robot(robot, resolved)
-    traces = [TracedOutputs(each.source, each.graph, _errors(formats, each)) for each in origins]
+    traces = [TracedOutputs(each.source, each.graph, _errors(formats, each)) for each in worth_planning(origins)]
     targets = output_targets(formats, origins[0].graph.output_names)
     laws = joint_frictions(robot, resolved, formats)
     task = PlanTask(resolved, formats.arguments, targets, provenance.accuracy, laws)

@@ -138,22 +138,13 @@ class FloatCode:
 
     One state (`lookups`) reads sines of short words from the table, at i<k>. Else they are computed from a<k>, the
     angle in quarter turns, and what is made of words stands apart: words among floats would halve the vector lanes.
-
-    Attributes
-    ----------
-    words
-        What floats are made of words by, name by name; none of one state, which has them in `body`.
-    word_kind
-        The integers that are converted to floats and back.
-    body
-        All other statements.
     """
 
     def __init__(self, plan: Plan, pool: FloatPool, lookups: bool) -> None:
         self.plan, self.pool, self.lookups = plan, pool, lookups
         doubles = plan.floats == DOUBLE and converts_int64()
-        self.word_kind = "int64" if lookups or doubles else "int32"  # which vectors convert faster
-        self.words: dict[str, OfWords] = {}
+        self.word_kind = "int64" if lookups or doubles else "int32"  # integers that vectors convert faster
+        self.words: dict[str, OfWords] = {}  # what floats are made of words by; of one state it is in `body`
         self.body: list[Statement] = []
         self._made: set[str] = set()
         for k, wire in enumerate(plan.wires):

@@ -302,20 +302,13 @@ class WalkPool(TablePool):
 
     A row says where the arrays of a block lie and how long they are (roots, positions, successors), how many bits a
     word has, and whether it is signed.
-
-    Attributes
-    ----------
-    walk
-        The function that walks one block.
-    kept
-        The arrays at which the rows point.
     """
 
     def __init__(self, plan: Plan, forms: Sequence[Walkable]) -> None:
         super().__init__(plan, ())
         self.walk = walk_in_lockstep if isinstance(forms[0], Lockstep) else walk_bits
         self.rows: list[int] = []
-        self.kept: list[npt.NDArray[Any]] = []
+        self.kept: list[npt.NDArray[Any]] = []  # the arrays at which the rows point
         for form in forms:
             bits = form.output_bits if isinstance(form, Lockstep) else len(form.roots)
             self.add_row(form, form.roots, bits, form.signed)

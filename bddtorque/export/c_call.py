@@ -246,24 +246,27 @@ MEANINGS = {
 
 def header_text(model: Model, prefix: str, signature: CSignature, floats: bool) -> str:
     """Return the header; `floats` adds the function that takes and gives physical units."""
-    guard, macro = f"BDDTORQUE_{prefix.upper()}_H", prefix.upper()
     counts = {signature.count(prefix, array): len(words) for array, words in signature.arrays.items()}
     counts[signature.count(prefix, signature.result)] = len(signature.outputs)
     arrays = {**signature.arrays, signature.result: signature.outputs}
     parts = [
-        comment(list(_about(model, prefix))),
-        f'#ifndef {guard}\n#define {guard}\n\n#include <stdint.h>\n\n#ifdef __cplusplus\nextern "C" {{\n#endif',
         "\n".join(f"#define {name} {count}" for name, count in counts.items())
-        + f'\n#define {macro}_DIGEST "{model.digest}"',
+        + f'\n#define {prefix.upper()}_DIGEST "{model.digest}"',
         comment(MACROS),
         "\n\n".join(_words(prefix, signature, array, formats) for array, formats in arrays.items()),
         _certificate(model, prefix, signature),
         *([_drives(model, prefix)] if model.drives else []),
         _function(model, prefix, signature),
         *([_float_function(prefix, signature)] if floats else []),
-        "#ifdef __cplusplus\n}\n#endif\n\n#endif\n",
     ]
-    return "\n\n".join(parts)
+    return framed_header(prefix, list(_about(model, prefix)), parts)
+
+
+def framed_header(prefix: str, about: Sequence[str], parts: Sequence[str]) -> str:
+    """Return a header of some parts: what it is about, guarded, for C and C++."""
+    guard = f"BDDTORQUE_{prefix.upper()}_H"
+    begin = f'#ifndef {guard}\n#define {guard}\n\n#include <stdint.h>\n\n#ifdef __cplusplus\nextern "C" {{\n#endif'
+    return "\n\n".join([comment(about), begin, *parts, "#ifdef __cplusplus\n}\n#endif\n\n#endif\n"])
 
 
 def _about(model: Model, prefix: str) -> Iterator[str]:

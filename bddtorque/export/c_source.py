@@ -159,68 +159,63 @@ def _row(word: Format) -> str:
     return f"    {{{int(word.kind == 'angle')}, {', '.join([*map(real, numbers), *limits])}}}"
 
 
+KCONFIG = """\
+config {macro}
+\tbool "{prefix}: words of torques with a proved error, written by bddtorque"
+\tdefault y
+"""
+
+
 def packaged(
     package: str, files: Mapping[str, str], prefix: str, signature: CSignature, libraries: str
 ) -> dict[str, str]:
     """Return the files of a library from those of a plain export: sources in ``src/``, and an example."""
     sources = {f"src/{name}": text for name, text in files.items() if name.endswith((".c", ".h"))}
+    example = {"examples/main.c": _example("main.c", prefix, signature)}
     selftest = sources.pop(f"src/{prefix}_selftest.c")
     if package == "arduino":
         return {
-            "library.properties": _properties(prefix),
+            "library.properties": fill(template("library.properties"), prefix=prefix, __version__=__version__),
             "keywords.txt": f"{signature.function(prefix)}\tKEYWORD2\n",
             **sources,
-            f"examples/{prefix}_words/{prefix}_words.ino": _sketch(prefix, signature),
+            f"examples/{prefix}_words/{prefix}_words.ino": _example("sketch.ino", prefix, signature),
         }
     if package == "platformio":
-        return {"library.json": _platformio(prefix), **sources, "examples/main.c": _main(prefix, signature)}
+        return {
+            "library.json": _platformio(prefix),
+            **sources,
+            **example,
+        }
     names = " ".join(name for name in sources if name.endswith(".c"))
     if package == "zephyr":
         return {
             "zephyr/module.yml": f"name: {prefix}\nbuild:\n  cmake: zephyr\n  kconfig: zephyr/Kconfig\n",
-            "zephyr/Kconfig": _kconfig(prefix),
+            "zephyr/Kconfig": KCONFIG.format(macro=prefix.upper(), prefix=prefix),
             "zephyr/CMakeLists.txt": _zephyr(prefix, [name for name in sources if name.endswith(".c")]),
             **sources,
-            "examples/main.c": _main(prefix, signature),
+            **example,
         }
     return {
         "CMakeLists.txt": _cmake(prefix, names, libraries),
         **sources,
         f"tests/{prefix}_selftest.c": selftest,
-        "examples/main.c": _main(prefix, signature),
+        **example,
     }
 
 
-def _properties(prefix: str) -> str:
-    return fill(template("library.properties"), prefix=prefix, __version__=__version__)
-
-
-def _arrays(prefix: str, signature: CSignature) -> tuple[str, str]:
-    """Return declarations of all arrays of a call, zeros but for the output, and the arguments."""
+def _example(name: str, prefix: str, signature: CSignature) -> str:
+    """Return an example that calls the function with all arrays zero, from a template."""
     declared = [
         f"static const {signature.type_of(array)} {array}[{signature.count(prefix, array)}] = {{0}};"
         for array in signature.arrays
     ]
     result = signature.result
     declared.append(f"static {signature.type_of(result)} {result}[{signature.count(prefix, result)}];")
-    return "\n".join(declared), ", ".join([*signature.arrays, signature.result])
-
-
-def _sketch(prefix: str, signature: CSignature) -> str:
-    declared, given = _arrays(prefix, signature)
+    given = ", ".join([*signature.arrays, result])
     return fill(
-        template("sketch.ino"),
-        prefix=prefix,
-        declared=declared,
-        function=signature.function(prefix),
-        given=given,
-        result=signature.result,
-    )
-
-
-def _main(prefix: str, signature: CSignature) -> str:
-    declared, given = _arrays(prefix, signature)
-    return fill(template("main.c"), prefix=prefix, declared=declared, function=signature.function(prefix), given=given)
+        template(name), prefix=prefix, declared="\n".join(declared), function=signature.function(prefix), given=given,
+        result=result,
+    )  # fmt: skip
 
 
 def _platformio(prefix: str) -> str:
@@ -234,14 +229,6 @@ def _platformio(prefix: str) -> str:
         "build": {"srcDir": "src", "includeDir": "src"},
     }
     return json.dumps(described, indent=2) + "\n"
-
-
-def _kconfig(prefix: str) -> str:
-    return f"""\
-config {prefix.upper()}
-\tbool "{prefix}: words of torques with a proved error, written by bddtorque"
-\tdefault y
-"""
 
 
 def _zephyr(prefix: str, names: Sequence[str]) -> str:

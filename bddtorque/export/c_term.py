@@ -16,9 +16,9 @@ import numpy.typing as npt
 
 from bddtorque.base.errors import BddTorqueError, nearest
 from bddtorque.base.version import __version__
-from bddtorque.export.c_call import CCall, CSignature, word_meaning
+from bddtorque.export.c_call import CCall, CSignature, framed_header, word_meaning
 from bddtorque.export.c_steps import PlanSteps, Steps
-from bddtorque.export.c_text import comment, filled, safe_unit
+from bddtorque.export.c_text import filled, safe_unit
 from bddtorque.export.folder import fill, template
 from bddtorque.export.selftest import SEED
 from bddtorque.model.applicability import require
@@ -188,17 +188,12 @@ class TermFunction:
             f"Proved for every input: |compiled - true term| is at most {self.bound:.6f} of these units, "
             f"{self.bound_si:.6g} {unit}.",
         ]
-        macro, guard = prefix.upper(), f"BDDTORQUE_{prefix.upper()}_H"
-        return "\n\n".join(
-            [
-                comment(about),
-                f'#ifndef {guard}\n#define {guard}\n\n#include <stdint.h>\n\n#ifdef __cplusplus\nextern "C" {{\n#endif',
-                f'#define {macro}_DIGEST "{self.model.digest}"\n#define {macro}_LSB {lsb!r} /* {unit} */\n'
-                f"#define {macro}_BOUND {self.bound!r} /* of these */",
-                f"{self.prototype(prefix)};",
-                "#ifdef __cplusplus\n}\n#endif\n\n#endif\n",
-            ]
+        macro = prefix.upper()
+        defined = (
+            f'#define {macro}_DIGEST "{self.model.digest}"\n#define {macro}_LSB {lsb!r} /* {unit} */\n'
+            f"#define {macro}_BOUND {self.bound!r} /* of these */"
         )
+        return framed_header(prefix, about, [defined, f"{self.prototype(prefix)};"])
 
     def vectors(self, count: int) -> tuple[list[npt.NDArray[np.int64]], npt.NDArray[np.int64]]:
         """Return input words, a column each, and the words they give: drawn evenly, from corners, and from all bits."""

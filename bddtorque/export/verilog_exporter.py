@@ -22,7 +22,7 @@ from bddtorque.export.selftest import check_exported, make_vectors
 from bddtorque.export.verilog_datapath import Multiply, datapath
 from bddtorque.export.verilog_stages import Circuit, Times, stage_times
 from bddtorque.export.verilog_tables import hex_text, is_block, memory_blocks, network_text
-from bddtorque.export.verilog_text import CELLS, ModuleWriter, Ports, ecp5_text
+from bddtorque.export.verilog_text import ModuleWriter, Ports, cell_text
 from bddtorque.model.applicability import require
 from bddtorque.model.model import Model
 from bddtorque.plan.plan import Plan
@@ -340,9 +340,9 @@ def verilog_files(model: Model, plain: bool = False, **options: Any) -> VerilogF
         for block in circuit.networks()
     }
     roms = {f"{top}_rom{k}.hex": memory for k, memory in enumerate(circuit.memories) if is_block(memory)}
-    cells = {f"{top}_{cell}.v": CELLS[cell](top) for cell in sorted(writer.cells)}
+    cells = {f"{top}_{cell}.v": cell_text(cell, top) for cell in sorted(writer.cells)}
     # in a folder of their own, for they define the same modules: all *.v of the export go together
-    ecp5 = {f"ecp5/{top}_ecp5.v": ecp5_text(top)} if cells else {}
+    ecp5 = {f"ecp5/{top}_ecp5.v": cell_text("ecp5", top)} if cells else {}
     sources = ((f"{top}.v", *networks, *cells), (f"{top}.v", *networks, *ecp5))
     facts = _facts(model, top, sources, circuit, times, writer)
     files = {

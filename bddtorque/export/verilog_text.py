@@ -10,9 +10,8 @@ memory.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from types import MappingProxyType
 
 from bddtorque.export.folder import fill, template
 from bddtorque.export.verilog_stages import Circuit, Stage, Times, word_text
@@ -42,36 +41,16 @@ def pieces(clocks: int) -> list[int]:
     return [clocks // count + (k < clocks % count) for k in range(count)]
 
 
-def multiply_text(name: str) -> str:
-    """Return the multiplier in plain Verilog."""
-    return fill(template("multiply.v"), name=name, multiplier_clocks=MULTIPLIER_CLOCKS, multiply=_multiply_head(name))
-
-
-def delay_text(name: str) -> str:
-    """Return the delay line in plain Verilog."""
-    return fill(template("delay.v"), name=name, delay=_delay_head(name))
-
-
-def ecp5_text(name: str) -> str:
-    """Return both modules for the ECP5."""
+def cell_text(cell: str, name: str) -> str:
+    """Return a module that a circuit uses: `multiply` or `delay` in plain Verilog; `ecp5` has both for that family."""
+    numbers = {"multiplier_bits": MULTIPLIER_BITS, "multiplier_clocks": MULTIPLIER_CLOCKS, "max_delay": MAX_DELAY}
+    heads = {part: fill(template(f"{part}_head.v"), name=name, **numbers) for part in ("multiply", "delay")}
     ports = ",\n".join(
         f"        {', '.join(f'.{port}{k}({signal}[{k}])' for k in range(start, start + 9))}"
         for port, signal, bits in (("A", "x", 18), ("B", "y", 18), ("P", "p", 36))
         for start in range(0, bits, 9)
     )
-    return fill(template("ecp5.v"), name=name, multiply=_multiply_head(name), ports=ports, delay=_delay_head(name))
-
-
-def _multiply_head(name: str) -> str:
-    return fill(template("multiply_head.v"), name=name, multiplier_bits=MULTIPLIER_BITS)
-
-
-def _delay_head(name: str) -> str:
-    return fill(template("delay_head.v"), name=name, max_delay=MAX_DELAY)
-
-
-CELLS: Mapping[str, Callable[[str], str]] = MappingProxyType({"multiply": multiply_text, "delay": delay_text})
-"""The plain modules: what is written into `NAME_multiply.v` and `NAME_delay.v`."""
+    return fill(template(f"{cell}.v"), name=name, ports=ports, **numbers, **heads)
 
 
 OPERAND = re.compile(r"@(\d+)(?:\[(\d+)(?::(\d+))?\])?")
@@ -126,7 +105,7 @@ class ModuleWriter:
     times: Times
     ports: Ports
     register_bits: int = 0  # counted while writing
-    cells: set[str] = field(default_factory=set)  # modules of `CELLS` that are used
+    cells: set[str] = field(default_factory=set)  # modules of `cell_text` that are used
     _declared: list[str] = field(default_factory=list)
     _widths: dict[str, int] = field(default_factory=dict)  # of registers and wires, in the order they are declared
     _read: dict[str, int] = field(default_factory=dict)  # the bits of them that are read

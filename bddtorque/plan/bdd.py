@@ -48,7 +48,7 @@ Edges = tuple[Int16Array, Int32Array, Int32Array]
 cofactors."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Diagram(FrozenArrays):
     """A shared diagram of all output bits of a table; see the module for the conventions.
 

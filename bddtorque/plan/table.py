@@ -51,6 +51,9 @@ class FrozenArrays:
             if isinstance(value, np.ndarray):
                 object.__setattr__(self, name, frozen(value, value.dtype))
 
+    def __repr__(self) -> str:
+        return f"<bddtorque {type(self).__name__.lower()}, {self.bytes:,} bytes>"
+
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), tuple(getattr(self, field.name) for field in fields(self))
 
@@ -61,7 +64,7 @@ class FrozenArrays:
         return sum(value.nbytes for value in held if isinstance(value, np.ndarray))
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Table(FrozenArrays):
     """A function from input words to one output word, listed entry by entry.
 

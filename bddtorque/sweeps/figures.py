@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -281,6 +281,20 @@ class Sweep:
             "outputs": [output.to_plain() for output in self.outputs],
             "terms": [term.to_plain() for term in self.terms],
         }
+
+
+def compared_output(sweeps: Sequence[Sweep]) -> int | None:
+    """Return the output by which word lengths of one model are compared: that of the largest proved error in its unit.
+
+    None where these are not sweeps of one model at different word lengths.
+    """
+    outputs = {tuple(output.output for output in sweep.outputs) for sweep in sweeps}
+    lengths = {sweep.bits for sweep in sweeps}
+    if len({sweep.name for sweep in sweeps}) > 1 or len(outputs) > 1 or len(lengths) < len(sweeps):
+        return None
+    columns = zip(*(sweep.outputs for sweep in sweeps), strict=True)
+    errors = [max(output.proved * output.lsb for output in column) for column in columns]
+    return errors.index(max(errors))
 
 
 NAMES = ("max", "rms", *(f"p{share:g}" for share in PERCENTILES))

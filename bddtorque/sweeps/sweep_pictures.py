@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bddtorque.sweeps.drawing import FOUND, INPUTS, MEAN, PROVED, finish_panels, grid, logarithmic, new_figure
-from bddtorque.sweeps.figures import OutputSweep, Sweep
+from bddtorque.sweeps.figures import ModelCost, OutputSweep, Sweep, compared_output
 from bddtorque.sweeps.term_errors import ROUNDINGS
 
 if TYPE_CHECKING:
@@ -22,13 +22,7 @@ def figure_of(sweeps: Sequence[Sweep]) -> Figure:
     """Return the picture that suits these sweeps: of one, of one robot at several word lengths, or of any."""
     if len(sweeps) == 1:
         return error_figure(sweeps[0]) if sweeps[0].traces is None else trajectory_figure(sweeps[0])
-    return bits_figure(sweeps) if comparable(sweeps) else models_figure(sweeps)
-
-
-def comparable(sweeps: Sequence[Sweep]) -> bool:
-    """Return whether all are of one model at different word lengths, so that bits are an axis."""
-    outputs = {tuple(output.output for output in sweep.outputs) for sweep in sweeps}
-    return len({sweep.name for sweep in sweeps}) == len(outputs) == 1 and len({s.bits for s in sweeps}) == len(sweeps)
+    return models_figure(sweeps) if compared_output(sweeps) is None else bits_figure(sweeps)
 
 
 def error_figure(sweep: Sweep) -> Figure:
@@ -148,70 +142,54 @@ def trajectory_figure(sweep: Sweep) -> Figure:
 
 
 def bits_figure(sweeps: Sequence[Sweep]) -> Figure:
-    """Return proved, largest and rms error of each output against the word length: in units, and in its unit.
+    """Return what to choose a word length by: error of every output in its unit against bits, then size and speed.
 
-    Below stand bytes and time against the word length, where they were measured.
+    Of the output that `compared_output` names the largest error found is drawn too, and both errors are written beside
+    the points. Bytes and time stand beside it where they were measured.
     """
-    n = len(sweeps[0].outputs)
-    with_costs = all(sweep.cost is not None for sweep in sweeps)
-    figure = new_figure(max(2.9 * n, 6.4), 5.6 + 2.5 * with_costs)
-    parts: list[Any] = (
-        list(figure.subfigures(2, 1, squeeze=False, height_ratios=[5.6, 2.5])[:, 0]) if with_costs else []
-    )
-    upper = parts[0] if parts else figure
-    spaces = upper.subplots(2, n, squeeze=False, sharex=True)
-    for k in range(n):
-        outputs = sorted((sweep.outputs[k] for sweep in sweeps), key=lambda output: output.bits)
-        bits = [output.bits for output in outputs]
-        above, below = spaces[0, k], spaces[1, k]
-        above.axhline(1.0, color="black", linewidth=0.6, linestyle=":")
-        for factors, axes in (([1.0] * len(outputs), above), ([output.lsb for output in outputs], below)):
-            scaled = list(zip(outputs, factors, strict=True))
-            curves: list[tuple[list[float], dict[str, Any]]] = [
-                ([j.proved * f for j, f in scaled], {"color": PROVED, "marker": "_", "ls": "--", "label": "proved"}),
-                ([j.found * f for j, f in scaled], {"color": FOUND, "marker": "o", "label": "largest found"}),
-                ([j.tables.rms * f for j, f in scaled], {"color": MEAN, "marker": "s", "label": "rms"}),
-            ]
-            if axes is below:
-                values = [j.inputs.rms * f for j, f in scaled]
-                curves.append((values, {"color": INPUTS, "marker": "x", "ls": ":", "label": "rms of the input words"}))
-            for values, style in curves:
-                axes.plot(bits, values, markersize=4, linewidth=1.2, **style)
-        above.set_title(outputs[0].output)
-        above.set_ylim(0, 1.1 * max(1.0, *(output.proved for output in outputs)))
-        logarithmic(below)
-        below.set_xlabel("bits")
-        below.set_xticks(bits)
-        below.set_ylabel(f"error, {outputs[0].unit}")
-    spaces[0, 0].set_ylabel("error, units of the last bit")
-    handles, labels = spaces[1, 0].get_legend_handles_labels()
-    upper.legend(handles, labels, loc="outside lower center", ncols=4, frameon=False)
+    sweeps = sorted(sweeps, key=lambda sweep: max(output.bits for output in sweep.outputs))
+    bits = [max(output.bits for output in sweep.outputs) for sweep in sweeps]
+    taken = compared_output(sweeps) or 0
+    costs = [sweep.cost for sweep in sweeps if sweep.cost is not None]
+    with_costs = len(costs) == len(sweeps)
+    figure, widths = new_figure(11.0 if with_costs else 6.4, 4.4), [1.7, 1.0, 1.0] if with_costs else [1.0]
+    panels = figure.subplots(1, len(widths), squeeze=False, width_ratios=widths)[0]
+    errors = panels[0]
+    for k, first in enumerate(sweeps[0].outputs):
+        outputs = [sweep.outputs[k] for sweep in sweeps]
+        style = {"color": f"C{k % 10}", "linewidth": 2.2 if k == taken else 1.0, "marker": "_", "markersize": 7}
+        proved = [output.proved * output.lsb for output in outputs]
+        errors.plot(bits, proved, label=f"{first.output}: proved", **style)
+        if k == taken:
+            found = [output.found * output.lsb for output in outputs]
+            errors.plot(bits, found, label=f"{first.output}: largest found", ls=":", color=style["color"], marker="o")
+            for place, value in zip(bits, proved, strict=True):
+                errors.annotate(f"{value:.2g}", (place, value), xytext=(0, 5), textcoords="offset points", ha="center")
+    logarithmic(errors)
+    errors.set_ylabel(f"error, {', '.join(dict.fromkeys(output.unit for output in sweeps[0].outputs))}")
+    errors.legend(frameon=False, fontsize=7, loc="lower left")
+    if with_costs:
+        _size_and_speed(panels[1], panels[2], bits, costs)
+    for axes in panels:
+        axes.set_xlabel("bits")
+        axes.set_xticks(bits)
+        axes.grid(color="#e3e3e3", linewidth=0.6)
     where = f"along {sweeps[0].along}" if sweeps[0].along else f"{sweeps[0].states:,} random states"
-    figure.suptitle(f"{sweeps[0].name}: error against word length, {where}", fontsize=10)
-    if parts:
-        sizes, speeds = parts[1].subplots(1, 2)
-        _size_and_speed(sizes, speeds, sweeps)
+    figure.suptitle(f"{sweeps[0].name}: error, size and time against word length, {where}", fontsize=10)
     return figure
 
 
-def _size_and_speed(sizes: Axes, speeds: Axes, sweeps: Sequence[Sweep]) -> None:
-    measured = [(max(j.bits for j in sweep.outputs), sweep.cost) for sweep in sweeps if sweep.cost is not None]
-    measured.sort(key=lambda pair: pair[0])
-    bits = [each for each, _ in measured]
+def _size_and_speed(sizes: Axes, speeds: Axes, bits: Sequence[int], costs: Sequence[ModelCost]) -> None:
     style: dict[str, Any] = {"markersize": 4, "linewidth": 1.2}
-    sizes.plot(bits, [cost.file_bytes / 1000 for _, cost in measured], color=FOUND, marker="o", label="file", **style)
-    sizes.plot(
-        bits, [cost.table_bytes / 1000 for _, cost in measured], color=MEAN, marker="s", label="dense tables", **style
-    )
+    sizes.plot(bits, [cost.file_bytes / 1000 for cost in costs], color=FOUND, marker="o", label="file", **style)
+    sizes.plot(bits, [cost.table_bytes / 1000 for cost in costs], color=MEAN, marker="s", label="tables", **style)
     logarithmic(sizes)
     sizes.set_ylabel("kB")
-    speeds.plot(bits, [cost.ratio for _, cost in measured], color=FOUND, marker="o", label="compiled, words", **style)
+    speeds.plot(bits, [cost.ratio for cost in costs], color=FOUND, marker="o", label="compiled words", **style)
     speeds.axhline(1.0, color=INPUTS, linestyle=":", linewidth=1.0, label="true values in float64")
     speeds.set_ylim(bottom=0)
     speeds.set_ylabel("time ÷ float64's")
     for axes in (sizes, speeds):
-        axes.set_xlabel("bits")
-        axes.set_xticks(bits)
         axes.legend(frameon=False)
 
 

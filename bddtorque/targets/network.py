@@ -188,7 +188,7 @@ class NetworkReader:
             self.result.order.append(index)
             return {(index,): Fraction(1)}
         if node.op is Op.SUM:
-            form = _added(self._form(node.left), self._form(node.right))
+            form = _added(self._form(node.left), self.forms[node.right >> 1], negative=bool(node.right & 1))
             centred = _added(self._centred(node.left), self._centred(node.right))
         else:
             form = _multiplied(self._form(node.left), self._form(node.right))
@@ -274,11 +274,14 @@ def _summands(graph: Graph, node: int) -> set[int]:
     return {index for index in seen if graph.nodes[index].op is not Op.SUM}
 
 
-def _added(left: dict[Key, Fraction], right: dict[Key, Fraction]) -> dict[Key, Fraction]:
+def _added(left: dict[Key, Fraction], right: dict[Key, Fraction], negative: bool = False) -> dict[Key, Fraction]:
+    """Return left ± right. Sums have thousands of summands, added one by one: what is not in `right` is not touched."""
     total = dict(left)
     for key, coefficient in right.items():
-        total[key] = total.get(key, Fraction(0)) + coefficient
-    return {key: coefficient for key, coefficient in total.items() if coefficient}
+        total[key] = total.get(key, Fraction(0)) + (-coefficient if negative else coefficient)
+        if not total[key]:
+            del total[key]
+    return total
 
 
 def _multiplied(left: MonomialSum, right: MonomialSum) -> MonomialSum:

@@ -12,7 +12,6 @@ import bddtorque as bt
 from bddtorque.base.errors import BddTorqueError
 from bddtorque.cli.options import read_word_lengths
 from bddtorque.compiler.verify import Check
-from bddtorque.plan.engine import make_engine
 from bddtorque.plan.forms import FORMS
 from bddtorque.robots.robot_data import robot_from_plain
 
@@ -41,15 +40,7 @@ def test_compile_as_json(run, tmp_path):
     assert told["certificate"] == model.certificate.to_plain()
     assert [each["joint"] for each in told["ranges"]] == ["shoulder", "elbow"]
     assert all(each["reached"] <= each["at_most"] and each["effective_bits"] > 1 for each in told["ranges"])
-    assert {"seconds", "peak_bytes", "numba_seconds", "start_seconds", "engine"} <= set(told["report"])
-
-
-def test_who_built_the_diagrams_is_said(run, tmp_path):
-    for engine in ("auto", "autoref"):
-        report = json.loads(
-            run("compile", "planar2r", "-o", tmp_path / "arm.bdt", *SMALL, "--engine", engine, "--json").out
-        )
-        assert report["report"]["engine"] == (make_engine().name if engine == "auto" else engine)
+    assert {"seconds", "peak_bytes", "blocks_from_cache", "engine"} <= set(told["report"])
 
 
 def test_compile_names_the_file_after_the_spec(run, tmp_path, monkeypatch):
@@ -84,6 +75,7 @@ def test_flags_take_the_place_of_the_spec(run, tmp_path):
         (["planar2r", "--memory", "1MiB"], "memory"),
         (["planar2r", "--block-bits", "99"], "--block-bits must be between"),
         (["planar2r", "--velocity", "fast"], "--velocity"),
+        (["planar2r", "--velocity", "1e300"], "values within float64: Numerical result out of range\n"),
         (["planar2r", "--velocity", "-1"], "--velocity must be a positive number"),
         (["planar2r", "--engine", "diesel"], "engine"),
         (["planar2r", "--workers", "0"], "workers"),
@@ -227,14 +219,6 @@ def test_foreign_files_are_refused_in_a_line(refused, tmp_path, command, content
     path.write_bytes(content)
     more = ["--q", "0,0"] if command == "eval" else []
     assert str(path) in refused(command, path, *more)
-
-
-def test_altered_and_truncated_files_are_refused(refused, model_file, tmp_path):
-    data = model_file.read_bytes()
-    path = tmp_path / "bad.bdt"
-    for bad in (data[: len(data) // 2], data[:200] + b"\x00" + data[201:]):
-        path.write_bytes(bad)
-        refused("info", path)
 
 
 def test_verify_says_each_check_and_its_verdict(run, model_file):

@@ -48,14 +48,6 @@ def test_several_models_are_one_row_each(run, model_file, tmp_path):
         assert sum(line.split()[:1] == [name] for line in lines) == 2
 
 
-@pytest.mark.parametrize("command", ["info", "sweep"])
-def test_a_narrow_terminal_shows_everything(run, model_file, monkeypatch, command):
-    monkeypatch.setenv("COLUMNS", "80")
-    ran = run(command, model_file, *([*QUICK, "--outputs"] if command == "sweep" else []))
-    assert "…" not in ran.out
-    assert max(map(len, ran.out.splitlines())) <= 80
-
-
 def test_more_found_than_proved_is_exit_code_1(run, model_file, monkeypatch):
     swept = bddtorque.sweeps.sweep
 

@@ -2,13 +2,11 @@
 
 import json
 import re
-from collections import Counter
 
 import numpy as np
 import pytest
 
 import bddtorque as bt
-from bddtorque.cli.console import ShownTable, show
 from bddtorque.dynamics.quantities import QUANTITIES
 from bddtorque.spec.field_values import TARGETS
 from bddtorque.targets import TARGETS as TARGET_RECORDS
@@ -72,12 +70,3 @@ def test_a_function_is_shown_as_a_robot_is(run, tmp_path):
     for part in ("push(v, a) = force", "Forms that the evaluator words takes", "Blocks", "constant", "bound"):
         assert part in shown
     assert json.loads(run("info", file, "--json").out)["block_list"]
-
-
-@pytest.mark.parametrize("columns", [20, 40, 80])
-def test_no_character_of_a_table_is_cut(columns, monkeypatch, capsys):
-    monkeypatch.setenv("COLUMNS", str(columns))
-    row = ("17", "sin(q1)", "1,234,567", "5,678", "2.5 × float")
-    show(ShownTable("Costs", [">block", "of", ">rows", ">nodes", "|on this PC"], [row]))
-    shown = Counter(capsys.readouterr().out)
-    assert not Counter("".join(row).replace(" ", "")) - shown

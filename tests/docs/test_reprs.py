@@ -21,7 +21,7 @@ def parsed(html: str) -> ElementTree.Element:
 
 
 def test_reprs_are_one_short_line(model):
-    for each in (model, model.certificate, model.plan):
+    for each in (model, model.certificate, model.plan, model.diagrams[0], model.tables[0]):
         assert repr(each).startswith("<bddtorque ")
         assert "\n" not in repr(each) and len(repr(each)) < 150
     assert f"shoulder {model.certificate.bounds[0]:.3f}" in repr(model.certificate)

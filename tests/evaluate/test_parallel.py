@@ -9,7 +9,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from compiled import arm, random_words, reference, some_words
+from compiled import arm, reference, some_words
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -36,23 +36,6 @@ def test_the_same_words_and_counts_for_any_number_of_processors(form, eight_core
         many = model.evaluator("parallel", form, processors=processors)
         assert np.array_equal(many.torque_words(*words), expected)
         assert np.array_equal(many.out_of_range, alone.out_of_range)
-
-
-@pytest.mark.parametrize("options", [{"target": "float"}, {"source": "recursive"}, {"accuracy": "paper"}])
-def test_every_kind_of_plan(options, eight_cores):
-    model = arm(6, workers=1, **options)
-    words = some_words(model, 5000)
-    assert np.array_equal(model.evaluator("parallel", processors=5).torque_words(*words), reference(model, words))
-
-
-def test_single_states_and_floats(eight_cores):
-    model = arm(6, workers=1)
-    many = model.evaluator("parallel", processors=4)
-    one = [each[0] for each in random_words(model, 1)]
-    assert np.array_equal(many.torque_words(*one), model.torque_words(*one))
-    q, qd, qdd = np.random.default_rng(0).uniform(-0.9, 0.9, (3, 4000, 2))
-    assert np.array_equal(many.torque(q, qd, qdd), model.torque(q, qd, qdd))
-    assert not many.out_of_range.any()
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")

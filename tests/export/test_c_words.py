@@ -76,13 +76,6 @@ def test_every_kind_of_plan(options, tmp_path):
     assert np.array_equal(run_words(model, words, tmp_path)[0], reference(model, words))
 
 
-def test_all_ways_to_multiply_were_tried():
-    plans = [arm(6, workers=1).plan]
-    plans += [arm(6, workers=1, **options).plan for options in KINDS]
-    methods = {wire.method for plan in plans for wire in plan.wires if isinstance(wire, Product)}
-    assert methods == {"blocks", "partial", "squares"}
-
-
 @pytest.mark.parametrize("source", SOURCES)
 def test_words_out_of_range_are_held_and_counted(source, tmp_path):
     """Whatever numbers are given: the sanitizers see no overflow and no access outside a table."""
@@ -116,12 +109,6 @@ def test_friction(tmp_path):
     model = bt.compile(robot, bits=6, velocity=1.0, acceleration=1.0, torque=200.0, workers=1)
     assert "law" in {block.kind for block in model.plan.blocks}
     words = random_words(model, 5_000)
-    assert np.array_equal(run_words(model, words, tmp_path)[0], reference(model, words))
-
-
-def test_a_prismatic_joint(tmp_path):
-    model = bt.compile("scara", bits=6, workers=1)
-    words = random_words(model, 20_000)
     assert np.array_equal(run_words(model, words, tmp_path)[0], reference(model, words))
 
 

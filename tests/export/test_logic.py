@@ -14,7 +14,6 @@ import bddtorque as bt
 from bddtorque import export_blif, export_pla
 from bddtorque.base.errors import BddTorqueError
 from bddtorque.export.logic import Netlist, NetWord, blif_text, constant, pla_text
-from bddtorque.plan.blocks import SquareBlock
 from bddtorque.plan.table import Table
 from bddtorque.words.integer_range import Range
 
@@ -82,19 +81,6 @@ def test_the_netlist_gives_the_words_of_the_model(robot, options):
     nets = simulate(blif_text(model), inputs)
     found = [joined(nets, f"tau{j + 1}", word.bits) for j, word in enumerate(model.formats.tau)]
     np.testing.assert_array_equal(np.stack(found, axis=1), reference(model, states))
-
-
-def test_ways_to_multiply_are_all_tried():
-    tried = ({"block_bits": 12}, {"accuracy": "paper", "block_bits": 14}, {"block_bits": 12, "products": "partial"})
-    plans = [arm(5 if "accuracy" in options else 6, **options).plan for options in tried]
-    kinds = {
-        (type(plan.blocks[wire.block]), wire.piece_bits > 0)
-        for plan in plans
-        for wire in plan.wires
-        if wire.kind == "product"
-    }
-    assert len(kinds) == 3
-    assert (SquareBlock, False) in kinds
 
 
 @pytest.mark.parametrize("shift", [0, 1, 3])

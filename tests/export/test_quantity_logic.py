@@ -10,12 +10,11 @@ import numpy as np
 import pytest
 from logic_readers import bits_of, joined
 from logic_readers import simulate as run_netlist
-from verilog_tools import needs_iverilog, needs_yosys, run, simulate
+from verilog_tools import needs_iverilog, needs_yosys, run
 
 import bddtorque as bt
 from bddtorque import export_blif
 from bddtorque.export.logic import blif_text
-from bddtorque.export.one_bit_exporter import export_one_bit
 from bddtorque.export.verilog_stages import Circuit, Stage
 from bddtorque.export.verilog_sums import sum_stage
 from bddtorque.words.integer_range import Range
@@ -44,12 +43,6 @@ def output_ports(model: bt.Model) -> list[tuple[str, int]]:
         (output.name, word.bits)
         for output, word in zip(model.plan.outputs, model.formats.results.values(), strict=True)
     ]
-
-
-@needs_iverilog
-def test_one_bit_processors_give_them_by_terms(tmp_path: Path) -> None:
-    made = export_one_bit(model_of("jacobian"), tmp_path / "v", name="dut", vectors=5, processors=2, spread="terms")
-    assert simulate(tmp_path / "v", "dut_tb.v", *made.sources)[-1].startswith("OK: 5 states in ")
 
 
 @pytest.mark.parametrize("quantity", QUANTITIES)

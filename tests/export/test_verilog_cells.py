@@ -6,7 +6,7 @@ from verilog_tools import lint, needs_iverilog, needs_verilator, simulate
 
 import bddtorque as bt
 from bddtorque.export import verilog_text
-from bddtorque.export.verilog_text import MAX_DELAY, delay_text, ecp5_text, is_long, multiply_text, pieces
+from bddtorque.export.verilog_text import MAX_DELAY, cell_text, is_long, pieces
 
 MULT18X18D = f"""
 // A model of our own, not compared with the vendor's:
@@ -71,7 +71,7 @@ endmodule
 @needs_iverilog
 def test_both_ways_agree_in_every_clock(tmp_path):
     assert MAX_DELAY == 17
-    texts = {"chip": ecp5_text("chip"), "plain": multiply_text("plain") + delay_text("plain")}
+    texts = {"chip": cell_text("ecp5", "chip"), "plain": cell_text("multiply", "plain") + cell_text("delay", "plain")}
     for name, text in {**texts, "model": MULT18X18D, "tb": BENCH}.items():
         (tmp_path / f"{name}.v").write_text(text)
     assert simulate(tmp_path, "tb.v", "model.v", "chip.v", "plain.v")[-1] == f"wrong: {'0' * 16}"

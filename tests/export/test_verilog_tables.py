@@ -8,7 +8,7 @@ from verilog_tools import needs_iverilog, simulate
 
 from bddtorque.export.verilog_exporter import testbench_text as bench_text
 from bddtorque.export.verilog_stages import Circuit, Stage, stage_times
-from bddtorque.export.verilog_tables import RowClasses, is_block, memory_blocks, memory_text, split_at, table_stage
+from bddtorque.export.verilog_tables import RowClasses, hex_text, is_block, memory_blocks, split_at, table_stage
 from bddtorque.export.verilog_text import ModuleWriter, Ports
 from bddtorque.plan.table import Table
 from bddtorque.words.integer_range import index_words, word_range
@@ -37,7 +37,7 @@ def check(table: Table, folder, most_bits: int) -> None:
     writer = ModuleWriter("dut", circuit, stage_times(circuit), ports)
     (folder / "dut.v").write_text(writer.text())
     for k, memory in enumerate(circuit.memories):
-        (folder / f"dut_rom{k}.hex").write_text(memory_text(memory))
+        (folder / f"dut_rom{k}.hex").write_text(hex_text(memory.words, memory.bits))
     rows = [
         f"{index << stage.bits | int(value) & ((1 << stage.bits) - 1):x}" for index, value in enumerate(table.values)
     ]

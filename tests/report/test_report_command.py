@@ -1,13 +1,11 @@
 """`report` on the command line."""
 
-import json
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from report_pages import compiled, read
 
-import bddtorque as bt
 from bddtorque.cli import main
 
 
@@ -40,21 +38,6 @@ def test_report_writes_a_page_beside_one(model_file, tmp_path, monkeypatch, caps
     assert sorted(each.name for each in tmp_path.iterdir()) == ["small.bdt", "small.html"]
 
 
-def test_report_as_json(model_file, tmp_path, capsys):
-    page = tmp_path / "page.html"
-    page.write_text("an earlier one", encoding="utf-8")
-    assert main(["report", str(model_file), "-o", str(page), "--json"]) == 0
-    told = json.loads(capsys.readouterr().out)
-    model = compiled("planar2r")
-    assert told["page"] == str(page)
-    assert told["bytes"] == page.stat().st_size
-    assert told["digest"] == model.digest
-    assert told["bound"] == list(model.certificate.bounds)
-    assert told["live"] is True
-    assert told["states"] == 4608
-    assert all(found <= bound for found, bound in zip(told["largest_found"], told["bound"], strict=True))
-
-
 def test_bad_use(model_file, tmp_path, capsys):
     before = model_file.read_bytes()
     assert f"-o would overwrite {model_file}, which this command reads" in refused(
@@ -80,12 +63,3 @@ def test_more_found_than_proved_is_said(tmp_path, capsys):
     assert main(["report", str(tmp_path / "claimed.bdt"), "-o", str(page)]) == 1
     assert "errors beyond the proved bound were found for shoulder\n" in capsys.readouterr().err
     assert page.exists()
-
-
-def test_a_function_has_a_page_too(tmp_path, capsys):
-    function = bt.compile_function(lambda x: x * x, inputs={"x": (4, 1.0)}, output={"y": (4, 1.0)}, name="square")
-    function.save(tmp_path / "square.bdt")
-    assert main(["report", str(tmp_path / "square.bdt"), "-o", str(tmp_path / "page.html")]) == 0
-    said = capsys.readouterr().out
-    assert "function  square, 1 input\n" in said and "units on 16 states" in said
-    assert b"Inputs and outputs" in (tmp_path / "page.html").read_bytes()

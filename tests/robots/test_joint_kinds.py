@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import ast
 import math
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
 
-import bddtorque as bt
 from bddtorque.base.errors import BddTorqueError
 from bddtorque.base.measures import measure
 from bddtorque.dynamics.tip import tip_pose
@@ -22,7 +19,6 @@ from bddtorque.robots.robot_data import robot_from_plain, robot_to_plain
 from bddtorque.robots.toml_reader import from_toml
 from bddtorque.robots.urdf_tree import moved_by
 
-PACKAGE = Path(bt.__file__).parent
 QUARTER = ((1.0, 0.0, 0.0), (0.0, 0.0, -1.0), (0.0, 1.0, 0.0))
 BODY = Link("body", 2.0, (0.1, -0.05, 0.2), ((0.03, 0.0, 0.0), (0.0, 0.02, 0.0), (0.0, 0.0, 0.025)))
 
@@ -116,12 +112,3 @@ link = {{ mass = 1.0, centre_of_mass = [0, 0, 0.1], inertia = [0.1, 0.1, 0.1] }}
     with pytest.raises(BddTorqueError, match="unknown key 'pich'"):
         from_toml(text.replace("link =", "pich = 1\nlink ="))
     assert math.isinf(from_toml(text).joints[0].upper)
-
-
-def test_no_other_file_names_a_kind() -> None:
-    for path in sorted(PACKAGE.rglob("*.py")):
-        if path.name == "joint_kinds.py" or "independent" in path.parts:
-            continue
-        constants = (node.value for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.Constant))
-        named = set(JOINT_KINDS) & {value for value in constants if isinstance(value, str)}
-        assert not named, f"{path.relative_to(PACKAGE)} names {named}"

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from itertools import product
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pinocchio as pin
 import pytest
+from compiled import check_every_word
 from hypothesis import given
 from hypothesis import strategies as st
 from oracle import crba, inertia, rnea
@@ -19,7 +19,6 @@ from strategies import GEOMETRIES, random_robot
 import bddtorque as bt
 from bddtorque.base.errors import BddTorqueError
 from bddtorque.dynamics.tip import tip_jacobian, tip_pose
-from bddtorque.plan.reference import run_plan
 from bddtorque.robots.joint_kinds import Revolute, Screw, joint_kind
 from bddtorque.robots.parts import Joint, Link
 from bddtorque.robots.robot import Robot
@@ -159,48 +158,12 @@ def test_of_pitch_zero_it_is_a_revolute_joint(robot: Robot, seed: int) -> None:
     assert not Screw(0.0).one_turn
 
 
-@given(screw_chains(3), seeds)
-def test_power_is_torque_times_velocity(robot: Robot, seed: int) -> None:
-    """The power of the drives is the rate at which kinetic and potential energy grow."""
-    q, qd, qdd = (each[0] for each in states(robot, seed, 1))
-    model = by_pinocchio(replace(robot, joints=tuple(replace(joint, rotor_inertia=0.0) for joint in robot.joints)))
-    data, step = model.createData(), 1e-6
-
-    def energy(t: float) -> float:
-        moved, rate = q + qd * t + qdd * t * t / 2, qd + qdd * t
-        kinetic = 0.5 * rate @ bt.mass_matrix(robot, moved) @ rate
-        return float(kinetic + pin.computePotentialEnergy(model, data, moved))
-
-    power = float(bt.inverse_dynamics(robot, q, qd, qdd) @ qd)
-    grown = (energy(step) - energy(-step)) / (2 * step)
-    assert grown == pytest.approx(power, rel=1e-5, abs=1e-5 * (1 + abs(energy(0.0))))
-
-
 def test_a_weight_on_a_spindle() -> None:
     """Lifting a weight takes pitch/2π of it, whatever the angle; the drive feels its mass times (pitch/2π)²."""
     spindle = Robot("spindle", (Joint("s", Screw(0.01)),), (Link("nut", 50.0),))
     lift = 0.01 / math.tau
     np.testing.assert_allclose(bt.gravity_torque(spindle, [[0.0], [2.0]]), 50 * 9.81 * lift, rtol=1e-14)
     np.testing.assert_allclose(bt.mass_matrix(spindle, [1.0]), [[50 * lift**2]], rtol=1e-14)
-
-
-def check_every_word(model: bt.Model, most: int = 1 << 17) -> None:
-    """Compare words of all states, or of many, with float64: none may be farther off than is proved."""
-    own = model.formats.words
-    if math.prod(1 << word.bits for word in own.values()) <= most:
-        rows = np.array(list(product(*(range(word.lowest, word.highest + 1) for word in own.values()))))
-    else:
-        ends = [(word.lowest, word.highest + 1) for word in own.values()]
-        rows = np.stack([np.random.default_rng(0).integers(*each, most) for each in ends], axis=1)
-    words = dict(zip(own, rows.T, strict=True))
-    found = run_plan(model.plan, model.tables, words)
-    true = model.provenance.true_values(model.formats, words, model.plan.blocks)
-    assert true is not None
-    for word, each, value, bound in zip(
-        model.formats.results.values(), found, true.T, model.certificate.bounds, strict=True
-    ):
-        units = np.clip((word.sign * value - word.centre) / word.lsb, word.lowest, word.highest)
-        assert np.abs(each - units).max() <= bound + 1e-9
 
 
 @pytest.mark.parametrize("target", TARGETS)

@@ -8,8 +8,8 @@ import pytest
 import bddtorque as bt
 from bddtorque.model.model import to_bytes
 from bddtorque.sweeps import sweep
-from bddtorque.sweeps.figures import to_csv
-from bddtorque.sweeps.sweep_pictures import bits_figure, comparable, figure_of, models_figure, terms_figure
+from bddtorque.sweeps.figures import compared_output, to_csv
+from bddtorque.sweeps.sweep_pictures import bits_figure, figure_of, models_figure, terms_figure
 
 
 @pytest.fixture(scope="module")
@@ -52,21 +52,27 @@ def test_csv_has_terms_and_costs(found):
     assert found.to_plain()["terms"][0] == first.to_plain()
 
 
-def test_word_lengths_of_one_model_are_an_axis_and_anything_else_is_not(found):
+def test_word_lengths_of_one_model_are_compared_by_one_output(found):
     wider, other = widened(found, 7), replace(found, name="other")
-    assert comparable([found, wider])
-    assert not comparable([found, found])
-    assert not comparable([found, other])
-    assert not comparable([found, widened(other, 7)])
-    assert not comparable([found, replace(wider, outputs=wider.outputs[:1])])
+    assert found.outputs[compared_output([found, wider])].output == "shoulder"
+    # one that errs more in one sweep stands for all of them
+    first, second = wider.outputs
+    assert compared_output([found, replace(wider, outputs=(first, replace(second, lsb=2 * first.lsb)))]) == 1
+    for sweeps in ([found, found], [found, other], [found, widened(other, 7)],
+                   [found, replace(wider, outputs=wider.outputs[:1])]):  # fmt: skip
+        assert compared_output(sweeps) is None
 
 
 def test_the_picture_of_word_lengths_has_size_and_speed(found):
     wider = replace(widened(found, 7), cost=replace(found.cost, file_bytes=5_000_000, ns_per_state=1e6))
     figure = figure_of([wider, found])
     plain = bits_figure([replace(wider, cost=None), found])
-    assert len(figure.axes) == len(plain.axes) + 2 == 6
-    sizes, speeds = figure.axes[-2:]
+    assert len(figure.axes) == len(plain.axes) + 2 == 3
+    errors, sizes, speeds = figure.axes
+    shown = [line.get_ydata().tolist() for line in errors.lines]
+    for own in zip(found.outputs, wider.outputs, strict=True):
+        assert [output.proved * output.lsb for output in own] in shown
+    assert len(shown) == len(found.outputs) + 1
     assert sizes.lines[0].get_xdata().tolist() == [6, 7]
     assert sizes.lines[0].get_ydata().tolist() == [found.cost.file_bytes / 1000, 5_000]
     assert speeds.lines[0].get_ydata().tolist() == [found.cost.ratio, 1e6 / found.cost.float_ns_per_state]

@@ -166,7 +166,7 @@ def test_pictures_show_what_is_proved(model):
         assert joint.proved in [line.get_xdata()[0] for line in axes.lines]
     wider = replace(found, outputs=tuple(replace(joint, bits=7) for joint in found.outputs))
     figure = bits_figure([wider, found])
-    assert figure.axes[0].lines[1].get_xdata().tolist() == [6, 7]
+    assert figure.axes[0].lines[0].get_xdata().tolist() == [6, 7]
     many = replace(found, outputs=found.outputs * 3)
     assert len(error_figure(many).axes) == 7
 

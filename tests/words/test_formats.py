@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 import subprocess
 import sys
@@ -270,22 +269,15 @@ def test_bad_types_are_refused() -> None:
         arm().q.dequantise([1.0, 2.0])
 
 
-def test_plain_round_trip_through_json() -> None:
-    formats = arm()
-    assert interface_from_plain(json.loads(json.dumps(formats.to_plain(), allow_nan=False)), "words") == formats
-
-
 @pytest.mark.parametrize(
     ("path", "value", "message"),
     [
         (["inputs", 0, "words", 0, "bits"], 99, r"^words, inputs\[0\], word 0: word: bits must be between 2 and 32"),
-        (["inputs", 0, "words", 0, "bits"], "8", "bits must be an integer, got '8'"),
         (["inputs", 0, "words", 0, "kind"], [], r"^words, inputs\[0\], word 0: word: kind must be"),
         (["outputs", 0, "words", 1, "high"], None, r"^words, outputs\[0\], word 1: word: the range must be finite"),
         (["outputs", 0, "words", 1, "name"], 3, r"^words, outputs\[0\], word 1, name must be text, got 3"),
         (["inputs", 0, "words", 0], 5, r"^words, inputs\[0\], word 0 must be a table with kind, .*, got 5"),
         (["inputs", 0, "words", 0, "bit"], 5, r"unknown key 'bit'; did you mean 'bits'\?"),
-        (["inputs", 1, "words"], [], r"^words, inputs\[1\]: array qd of shape \(2,\) has 0 words$"),
         (["inputs", 1, "words"], 4, r"^words, inputs\[1\], words must be a list, got 4"),
         (["inputs", 1, "labels"], [1, 2], r"^words, inputs\[1\], labels must be text, got 1"),
         (
@@ -293,7 +285,6 @@ def test_plain_round_trip_through_json() -> None:
             ["a", "a"],
             r"^words, inputs\[1\]: array qd: 2 words must have a label each, all diff",
         ),
-        (["inputs", 1, "labels"], ["a"], r"^words, inputs\[1\]: array qd: 2 words must have a label each"),
         (["inputs", 1, "labels"], "ab", r"^words, inputs\[1\], labels must be a list"),
         (["inputs", 1, "name"], "q", "^words: input array 'q' occurs twice"),
         (["inputs", 1, "name"], "", r"^words, inputs\[1\], name must be printable text"),
@@ -307,7 +298,6 @@ def test_plain_round_trip_through_json() -> None:
         (["inputs", 1, "shape"], [4096, 4096], r"^words, inputs\[1\], shape must be "),
         (["inputs", 1, "shape"], 2, r"^words, inputs\[1\], shape must be a list, got 2"),
         (["inputs"], [], "^words must have arrays that go in and arrays that come out"),
-        (["outputs"], [], "^words must have arrays that go in and arrays that come out"),
         (["outputs"], {}, "^words, outputs must be a list"),
         (["derived"], [], "^words: unknown key 'derived'"),
     ],

@@ -12,12 +12,11 @@ from compiled import with_source
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracle import pinocchio_model, rnea
-from sample_robots import TWO_LINKS
 
 import bddtorque as bt
 from bddtorque.base.errors import BddTorqueError
 from bddtorque.compiler.verify import verify
-from bddtorque.robots import from_toml, from_urdf
+from bddtorque.robots import from_toml
 from bddtorque.spec import from_toml as spec_from_toml
 from bddtorque.sweeps import sweep
 from bddtorque.words.bounded import Bounded
@@ -229,11 +228,3 @@ def test_samples_must_reach_as_far_as_the_velocities():
     assert bt.inverse_dynamics(model.robot, [0, 0], [0, 2.0], [0, 0])[1] == pytest.approx(
         bt.inverse_dynamics(bt.load_robot("planar2r"), [0, 0], [0, 2.0], [0, 0])[1] + 3.5
     )
-
-
-def test_urdf_damping_and_friction_are_read():
-    text = TWO_LINKS.replace('damping="0" friction="0.0"', 'damping="0.3" friction="1.5"')
-    assert text != TWO_LINKS
-    robot = from_urdf(text)
-    assert [joint.friction for joint in robot.joints] == [None, bt.Friction(0.3, 1.5)]
-    assert from_urdf(text, ignore_friction=True) == from_urdf(TWO_LINKS)

@@ -110,10 +110,6 @@ def test_sums_of_angles_are_other_angles():
 
 
 def test_a_rotation_passes_on_less_error_than_two_products_of_other_angles():
-    def total(make):
-        plan = plan_of(make, 2.0)
-        return compose_bounds(plan, {"u": Fraction(1), "v": Fraction(1)}, planned_facts(plan.blocks))[0]
-
     def turned(t, a, b, u, v):
         x, y = t.cos(b) * u + t.sin(b) * v, t.cos(b) * v - t.sin(b) * u
         return t.cos(a) * x + t.sin(a) * y

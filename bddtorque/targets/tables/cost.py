@@ -69,9 +69,9 @@ def word_bounds(input_widths: tuple[int, ...], bits: int, signed: bool, runs: in
     yield _bound("dense", rows * word, 1, (rows * word,), True)
     folding = len(input_widths) * (CYCLES_A_WORD + CYCLES_A_FOLD)
     yield _bound("folded", rows * word + RULE_BYTES * len(input_widths), 1, (rows * word,), True, folding)
-    runs = rows if runs is None else runs
-    steps = (runs - 1).bit_length()
-    yield _bound("runs", runs * (4 + word), steps + 1, (4 * runs,) * steps + (word * runs,), True)
+    if runs is not None:
+        steps = (runs - 1).bit_length()
+        yield _bound("runs", runs * (4 + word), steps + 1, (4 * runs,) * steps + (word * runs,), True)
     nodes = max_diagram_nodes(inputs, 1, values)
     weighted = (nodes + 1) * (NODE_BYTES + word_dtype(bits + 1, True).itemsize)
     yield _bound("edge_valued", weighted, 3 * inputs, (nodes + 1, 8 * nodes + 8) * inputs, False)
