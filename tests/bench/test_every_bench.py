@@ -69,7 +69,7 @@ def test_the_float_baseline_in_c_computes_the_same(make: Any, tmp_path: Path) ->
         (tmp_path / name).write_text(text, encoding="ascii")
     command = ["cc", "-std=gnu99", "-Wall", "-O1", "-shared", "-fPIC", "-o", "b.so", "baseline.c", "-lm"]
     assert subprocess.run(command, cwd=tmp_path, check=False).returncode == 0
-    function = getattr(ctypes.CDLL(str(tmp_path / "b.so")), f"baseline_{signature.function}")
+    function = getattr(ctypes.CDLL(str(tmp_path / "b.so")), signature.function("baseline"))
     states = random_states(model, 300, seed=2)
     rows = [each.reshape(300, -1) for each in states.values()]
     rows = [np.concatenate(rows, axis=1)] if len(signature.arrays) < len(rows) else rows
