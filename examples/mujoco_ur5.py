@@ -47,7 +47,7 @@ def mjcf(robot: bt.Robot, timestep: float) -> str:
     no shape, hence no contacts; limits of positions are left out. MuJoCo wants principal moments above zero.
     """
     opened = []
-    for joint, link in zip(robot.joints, robot.links, strict=True):
+    for joint, link in zip(robot.joints, robot.bodies, strict=True):
         quaternion = np.empty(4)
         mujoco.mju_mat2Quat(quaternion, np.array(joint.rotation).ravel())
         I = np.array(link.inertia)  # noqa: E741 - the inertia's name

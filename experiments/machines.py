@@ -13,6 +13,7 @@ import sys
 from collections.abc import Sequence
 from dataclasses import replace
 from enum import StrEnum
+from pathlib import Path
 from statistics import median
 from typing import Annotated, Any
 
@@ -65,7 +66,7 @@ def compare_machines(
     ] = Step.WORD,
     states: Annotated[int, typer.Option(metavar="N", help="Random states that every machine is run on.")] = 32,
     seed: Annotated[int, typer.Option(metavar="N", help="The same seed gives the same states.")] = 0,
-    plot: opt.PlotOption = None,
+    plot: Annotated[Path | None, typer.Option(metavar="FILE", help="Write a plot: .png, .pdf or .svg.")] = None,
     workers: opt.WorkersOption = None,
     no_cache: opt.NoCacheOption = False,
     as_json: opt.JsonOption = False,

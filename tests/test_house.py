@@ -26,27 +26,27 @@ OWN = [name for name in FILES if not name.startswith("independent/")]
 """Files of the package but the checker, which is copied elsewhere as a folder of its own."""
 BUDGETS = {
     "assurance": 3_210,
-    "base": 2_216,
-    "bench": 2_270,
-    "cli": 3_780,
+    "base": 2_220,
+    "bench": 2_200,
+    "cli": 3_770,
     "compiler": 2_190,
     "dynamics": 4_130,
     "evaluate": 5_429,
-    "export": 7_119,
+    "export": 7_120,
     "independent": 7_525,
     "model": 1_185,
-    "plan": 4_140,
+    "plan": 4_144,
     "proof": 2_750,
     "questions": 3_790,
     "report": 2_350,
-    "robots": 3_101,
+    "robots": 3_112,
     "spec": 1_835,
-    "sweeps": 2_080,
+    "sweeps": 2_050,
     "targets": 4_029,
-    "words": 2_552,
+    "words": 2_545,
 }
 """Lines of Python that a folder may hold. They only shrink; what needs more says why in the commit that changes it."""
-MAX_LINES, MAX_FILES, MAX_TEST_LINES, MAX_FILE_LINES = 65_815, 353, 44_850, 450
+MAX_LINES, MAX_FILES, MAX_TEST_LINES, MAX_FILE_LINES = 65_760, 353, 44_650, 450
 """Of the package, of its files, of tests/, and of one file."""
 
 

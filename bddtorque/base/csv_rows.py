@@ -18,7 +18,7 @@ LONGEST_ROW = 1_000_000
 """Characters of a row; one that never ends would take all memory there is. `csv.reader` limits cells alone."""
 
 
-def csv_rows(source: str | PathLike[str] | IO[str], where: str) -> Iterator[tuple[int, list[str]]]:
+def csv_rows(given: str | PathLike[str] | IO[str], where: str) -> Iterator[tuple[int, list[str]]]:
     """Give the first row of a file or an open text, and all others that are not empty, with the lines they end in."""
     taken = 0
 
@@ -36,7 +36,7 @@ def csv_rows(source: str | PathLike[str] | IO[str], where: str) -> Iterator[tupl
             yield line
 
     try:
-        with _text(source) as file:
+        with _text(given) as file:
             reader = csv.reader(lines(file), strict=True)
             for k, cells in enumerate(reader):
                 taken = 0
@@ -52,10 +52,10 @@ def csv_rows(source: str | PathLike[str] | IO[str], where: str) -> Iterator[tupl
         raise BddTorqueError(f"{where}, line {reader.line_num}: this is not CSV ({problem})") from None
 
 
-def _text(source: str | PathLike[str] | IO[str]) -> AbstractContextManager[IO[str]]:
-    if isinstance(source, str | PathLike):
-        return io.TextIOWrapper(opened(source), "utf-8-sig", newline="")
-    return nullcontext(source)
+def _text(given: str | PathLike[str] | IO[str]) -> AbstractContextManager[IO[str]]:
+    if isinstance(given, str | PathLike):
+        return io.TextIOWrapper(opened(given), "utf-8-sig", newline="")
+    return nullcontext(given)
 
 
 def check_width(cells: Sequence[str], columns: Sequence[str], where: str) -> None:

@@ -103,13 +103,13 @@ def environment_digest(module: str) -> str:
     """
     digest = hashlib.sha256()
     package = Path(str(resources.files("bddtorque")))
-    sources = sorted(package.rglob("*.py"))
+    files = sorted(package.rglob("*.py"))
     own = getattr(sys.modules.get(module), "__file__", None)
-    if own and Path(own) not in sources:
-        sources.append(Path(own))
-    for source in sources:
-        name = source.relative_to(package).as_posix() if source.is_relative_to(package) else source.name
-        digest.update(_tagged(name, source.read_bytes()))
+    if own and Path(own) not in files:
+        files.append(Path(own))
+    for file in files:
+        name = file.relative_to(package).as_posix() if file.is_relative_to(package) else file.name
+        digest.update(_tagged(name, file.read_bytes()))
     versions = (sys.implementation.name, tuple(sys.version_info[:2]), np.__version__, metadata.version("numba"))
     digest.update(repr(versions).encode())
     return digest.hexdigest()

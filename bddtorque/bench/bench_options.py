@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
 
 from bddtorque.base.errors import BddTorqueError
 from bddtorque.base.record import OptionRecord, option
@@ -28,7 +27,6 @@ class MachineBench(BenchOptions):
     states: int = option(25_600, "N", "Random states of one round, a multiple of 64; default: 25600.")
     rounds: int = option(15, "N", "Rounds; each runs every contender once; default: 15.")
     latency: bool = option(False, None, "Also time single calls: worst, 99.9 %, and with empty caches.")
-    plot: Path | None = option(None, "FILE", "Write a plot: .png, .pdf or .svg.")
 
     def __post_init__(self) -> None:
         if self.states < TILE or self.states % TILE:

@@ -52,7 +52,7 @@ def bench_command(
 
     Example: bddtorque bench planar2r.bdt --latency
 
-    Example: bddtorque bench ur5 --rounds 25 --plot speed.png
+    Example: bddtorque bench ur5 --rounds 25
     """
     if chip is not None and fpga is not None:
         raise BddTorqueError("--chip and --fpga are measured one at a time: leave one of them out")
@@ -69,7 +69,6 @@ def bench_command(
         case FpgaBench():
             _bench_fpgas(compiling, names, options, as_json)
         case MachineBench():
-            opt.check_outputs({"--plot": options.plot})
             _bench_machine(compiling, options, as_json)
 
 
@@ -101,10 +100,6 @@ def _bench_machine(compiling: Compiling, options: MachineBench, as_json: bool) -
             progress.part(compiling.source if len(targets) == 1 else f"target {each}", place, len(targets))
             model = compiling.model(progress, target=each)
             found.append(measure(model, options.states, options.rounds, options.seed, options.latency, progress))
-    if options.plot is not None:
-        from bddtorque.bench.bench_figure import draw
-
-        draw(found, options.plot)
     if as_json:
         said = {name: getattr(options, name) for name in ("states", "rounds", "seed")}
         write_json({"machine": machine(), **said, "reports": [each.to_plain() for each in found]})
@@ -116,8 +111,6 @@ def _bench_machine(compiling: Compiling, options: MachineBench, as_json: bool) -
         show(_call_table(report))
         if report.latency is not None:
             show(_latency_table(report))
-    if options.plot is not None:
-        show(f"written: {options.plot}")
 
 
 def _bench_chips(compiling: Compiling, chips: list[str], options: ChipBench, as_json: bool) -> None:

@@ -43,7 +43,6 @@ DaskOption = Annotated[
     typer.Option(metavar="ADDRESS", help="Use a Dask cluster: the address of its scheduler, such as tcp://host:8786."),
 ]
 NoCacheOption = Annotated[bool, typer.Option("--no-cache", help="Do not read or write the cache.")]
-PlotOption = Annotated[Path | None, typer.Option("--plot", metavar="FILE", help="Write a plot: .png, .pdf or .svg.")]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
 
 PANEL = "What to compile (overrides the specification)"

@@ -166,15 +166,10 @@ def _written(sweeps: Sequence[Sweep], csv: Path | None, plot: Path | None) -> li
         written.append(csv)
     if plot is not None:
         from bddtorque.sweeps.drawing import save_figure
-        from bddtorque.sweeps.sweep_pictures import figure_of, terms_figure
+        from bddtorque.sweeps.sweep_pictures import figure_of
 
         save_figure(partial(figure_of, sweeps), plot)
         written.append(plot)
-        for sweep in (sweep for sweep in sweeps if sweep.terms):
-            mark = f"{sweep.name}-{sweep.bits}-" if len(sweeps) > 1 else ""
-            path = plot.with_name(f"{plot.stem}-{mark.replace(',', '_')}terms{plot.suffix}")
-            save_figure(partial(terms_figure, sweep), path)
-            written.append(path)
     return written
 
 

@@ -77,18 +77,18 @@ def draft_again(model: Model) -> tuple[PlanDraft, str]:
 
     What was only stated is as stated: how samples were read, their spread, the error that was assumed.
     """
-    source, plan, stated = model.provenance, model.plan, model.certificate
+    known, plan, stated = model.provenance, model.plan, model.certificate
     (word,) = model.formats.results.values()
     out = RequestedWord(word.name, word.bits, None, word.unit, word)
     request = Request(
-        source.name, model.formats.words, out, source.accuracy, 0.0, plan.block_bits or BLOCK_BITS,
+        known.name, model.formats.words, out, known.accuracy, 0.0, plan.block_bits or BLOCK_BITS,
         plan.target,
-        rules={name: rule for name, rule in source.rules.items() if name not in ("products", "chip")},
-        spread=stated.spread, products=source.rules.get("products", "auto"), chip=source.chip,
+        rules={name: rule for name, rule in known.rules.items() if name not in ("products", "chip")},
+        spread=stated.spread, products=known.rules.get("products", "auto"), chip=known.chip,
     )  # fmt: skip
     block = plan.blocks[0] if len(plan.blocks) == 1 else None
-    if source.graph is not None and stated.relative_to == "traced":
-        draft, how = draft_of_graph(source.graph, request), "the graph in the file"
+    if known.graph is not None and stated.relative_to == "traced":
+        draft, how = draft_of_graph(known.graph, request), "the graph in the file"
     elif isinstance(block, LawBlock) and stated.relative_to in ("law", "samples"):
         draft, how = draft_of_law(block.law, request, stated.relative_to), f"the {block.law.kind} in the file"
     elif isinstance(block, GivenBlock) and stated.relative_to == "float":

@@ -303,7 +303,7 @@ def export_c(
     profile = chip_of(model, chip)
     command = find_compiler(compiler, profile)
     target = Path(directory)
-    check_folder(target.resolve(), force)
+    check_folder(target, force)
     code = c_files(
         model, name=name, term=term, form=form, flash=flash, floats=floats, vectors=vectors, chip=chip, io=io,
         package=package,

@@ -111,10 +111,11 @@ def check_folder(directory: Path, force: bool, names: Collection[str] = ()) -> N
 
     Even with `force` no file is replaced that no export wrote; `names` are those to be written.
     """
+    where, directory = directory, directory.resolve()
     if directory.exists() and not directory.is_dir():
-        raise BddTorqueError(one_line(f"{directory} must be a folder, but it is a file"))
+        raise BddTorqueError(one_line(f"{where} must be a folder, but it is a file"))
     if not directory.parent.is_dir():
-        raise BddTorqueError(one_line(f"{directory}: there is no folder '{directory.parent}' to make it in"))
+        raise BddTorqueError(one_line(f"{where}: there is no folder '{where.parent}' to make it in"))
     earlier, foreign = EarlierExport.of(directory), foreign_files(directory)
     for name in earlier.files:
         refuse_overwriting(directory / name)
@@ -125,7 +126,7 @@ def check_folder(directory: Path, force: bool, names: Collection[str] = ()) -> N
     if foreign:
         others = f" and {len(foreign) - 1} more" if len(foreign) > 1 else ""
         why = "changed since its export" if foreign[0] in earlier.listed else "which no export wrote"
-        raise BddTorqueError(one_line(f"{directory} holds '{foreign[0]}'{others}, {why}: {hint}"))
+        raise BddTorqueError(one_line(f"{where} holds '{foreign[0]}'{others}, {why}: {hint}"))
 
 
 def with_manifest(files: Mapping[str, str], digest: str, built: str, **more: Any) -> dict[str, str]:
@@ -158,8 +159,8 @@ def write_folder(directory: Path, files: Mapping[str, str], force: bool = False)
     whole.
     """
     try:
+        check_folder(directory, force, files)
         target = directory.resolve()
-        check_folder(target, force, files)
         temporary = beside(target)
         try:
             temporary.mkdir()

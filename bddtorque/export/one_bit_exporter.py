@@ -140,7 +140,7 @@ def export_one_bit(
         The export is impossible; nothing was written.
     """
     target = Path(directory)
-    check_folder(target.resolve(), force)
+    check_folder(target, force)
     made = one_bit_files(model, processors=processors, spread=spread, term=term, name=name, vectors=vectors)
     if fpga is not None:
         _check_room(made.facts, fpga)

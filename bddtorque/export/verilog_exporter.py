@@ -312,7 +312,7 @@ def export_verilog(
         The export is impossible; nothing was written.
     """
     target = Path(directory)
-    check_folder(target.resolve(), force)
+    check_folder(target, force)
     made = verilog_files(model, name=name, dsp=dsp, share=share, bits_network=bits_network, vectors=vectors)
     write_folder(target, made.files, force)
     return replace(made.facts, directory=target)

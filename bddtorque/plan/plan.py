@@ -140,7 +140,7 @@ class Plan:
 
     def most(self, wire: Sum | Output) -> int:
         """Return what the terms of a sum add up to at most, each in its word at the largest magnitude."""
-        return sum(abs(factor) << (self.bits_of(source) - 1) for source, factor in wire.parts) + abs(wire.constant)
+        return sum(abs(factor) << (self.bits_of(part) - 1) for part, factor in wire.parts) + abs(wire.constant)
 
     def needed(self, wires: Iterable[int]) -> list[int]:
         """Return some wires with all that they are computed from, in the plan's order."""
@@ -272,11 +272,14 @@ def check_widths(plan: Plan, where: str = "plan") -> None:
     for each in plan.sums:
         bits = plan.most(each).bit_length()
         if bits > MAX_BITS:
-            other = {"terms": "source 'recursive', ", "recursive": "source 'terms', "}.get(plan.source, "")
-            raise BddTorqueError(
-                f"{where}, '{each.name:.40}': a sum needs {bits} bits, but the limit is {MAX_BITS}: fewer bits, "
-                f"{other}narrower ranges or a larger accuracy would work"
-            )
+            what = f"{where}, '{each.name:.40}': a sum needs {bits} bits, but the limit is {MAX_BITS}"
+            raise BddTorqueError(f"{what}: {_what_helps(plan)}")
+
+
+def _what_helps(plan: Plan) -> str:
+    """Return what makes the words of a plan shorter."""
+    other = {"terms": "source 'recursive', ", "recursive": "source 'terms', "}.get(plan.source, "")
+    return f"fewer bits, {other}narrower ranges or a larger accuracy would work"
 
 
 def _check_product(plan: Plan, wire: Product, where: str) -> None:
@@ -288,4 +291,6 @@ def _check_product(plan: Plan, wire: Product, where: str) -> None:
     elif wire.method == "squares":
         fits = fits and max(bits) < widths[0]
     if not fits:
-        raise BddTorqueError(f"{where}: words of {bits[0]} and {bits[1]} bits are too wide for their product")
+        raise BddTorqueError(
+            f"{where}: words of {bits[0]} and {bits[1]} bits are too wide for their product: {_what_helps(plan)}"
+        )

@@ -120,7 +120,7 @@ def exact_bits(plan: Plan, wire: Product | Sum | Output) -> int:
         reach = plan.range_of(wire.left) * plan.range_of(wire.right)
         return Range(reach.low, reach.high + half).bits
     start = Range(wire.constant + half, wire.constant + half)
-    bits = sum((plan.range_of(source) * factor for source, factor in wire.parts), start=start).bits
+    bits = sum((plan.range_of(part) * factor for part, factor in wire.parts), start=start).bits
     return min(bits, Range(wire.low, wire.high).bits + wire.shift) if isinstance(wire, Sum) else bits
 
 

@@ -24,10 +24,10 @@ Int32Array = npt.NDArray[np.int32]
 
 def frozen(array: npt.ArrayLike, dtype: npt.DTypeLike) -> IntegerArray:
     """Return `array` as a contiguous read-only array of `dtype`; a writable one is copied, never frozen in place."""
-    source = np.asarray(array)
-    result = np.ascontiguousarray(source, dtype=dtype)
+    given = np.asarray(array)
+    result = np.ascontiguousarray(given, dtype=dtype)
     if result.flags.writeable:
-        if np.may_share_memory(result, source):
+        if np.may_share_memory(result, given):
             result = result.copy()
         result.flags.writeable = False
     return result

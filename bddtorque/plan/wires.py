@@ -306,7 +306,7 @@ class _FloatPart(PlanPart):
 
     def evaluate(self, algebra: Algebra[T], values: Sequence[T]) -> T:
         """Return the float, from the values of the wires before it: the algebra's method of this kind."""
-        result: T = getattr(algebra, self.kind)(self, *(values[source] for source in self.sources))
+        result: T = getattr(algebra, self.kind)(self, *(values[wire] for wire in self.sources))
         return result
 
 

@@ -228,6 +228,15 @@ class Robot:
         """The names of the driven joints, in a chain from base to tip."""
         return tuple(joint.name for joint in self.joints)
 
+    @property
+    def bodies(self) -> tuple[Link, ...]:
+        """The links of a serial chain with the payload joined to the one that carries the tip."""
+        if self.payload is None:
+            return self.links
+        bodies, place = list(self.links), self.members[self.tip_member("a payload")].drive
+        bodies[place] = bodies[place].joined(self.payload, self.tip.rotation, self.tip.translation)
+        return tuple(bodies)
+
     def with_payload(
         self, mass: float, centre_of_mass: Sequence[float] = ZERO, inertia: Sequence[Sequence[float]] = NO_INERTIA
     ) -> Robot:

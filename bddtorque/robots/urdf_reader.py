@@ -33,6 +33,8 @@ from bddtorque.words.friction import Friction
 
 Value = TypeVar("Value")
 _LARGEST = ("velocity", "effort", "acceleration", "deceleration")
+NO_LIMIT = 1e5
+"""rad or m: exporters write 1e16 for none."""
 LARGEST_FILE = 10_000_000
 """Bytes. The largest arms in use take well below a megabyte; more is a mistake or an attack."""
 
@@ -173,7 +175,7 @@ def _limits(joint: ElementTree.Element) -> tuple[dict[str, float], str]:
     # Zero is what exporters write for unknown. Of positions too: no torque depends on their limits.
     known = {key: value or inf for key, value in largest.items()}
     unlimited = kind not in URDF_KINDS or kind == UNLIMITED
-    if unlimited or isnan(lower) or isnan(upper) or lower == upper == 0.0:
+    if unlimited or isnan(lower) or isnan(upper) or lower == upper == 0.0 or min(-lower, upper) >= NO_LIMIT:
         return known, ""
     if not lower < upper:
         turns = URDF_KINDS[kind] is URDF_KINDS[UNLIMITED]

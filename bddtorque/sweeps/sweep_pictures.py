@@ -1,4 +1,4 @@
-"""Pictures of sweeps: of one model its errors, those of its terms and those along a trajectory, or several models."""
+"""Pictures of sweeps: of one model its errors or those along a trajectory, or several models."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ import numpy as np
 
 from bddtorque.sweeps.drawing import FOUND, INPUTS, MEAN, PROVED, finish_panels, grid, logarithmic, new_figure
 from bddtorque.sweeps.figures import ModelCost, OutputSweep, Sweep, compared_output
-from bddtorque.sweeps.term_errors import ROUNDINGS
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -86,32 +85,6 @@ def _exceedance(axes: Axes, sweep: Sweep) -> None:
     if sweep.searched:
         axes.plot([], [], color="gray", linestyle="", marker="^", markersize=5, label="found by search")
     axes.legend(frameon=False, loc="lower left")
-
-
-def terms_figure(sweep: Sweep) -> Figure:
-    """Return bars of the largest and rms error of each term, one panel per output, the largest on top."""
-    n = len(sweep.outputs)
-    rows, columns = grid(n)
-    own = [sorted((term for term in sweep.terms if term.torque == k), key=lambda term: term.largest) for k in range(n)]
-    height = rows * (0.16 * max(len(terms) for terms in own) + 0.9) + 0.9
-    figure = new_figure(max(3.0 * columns, 6.4), height)
-    spaces = figure.subplots(rows, columns, squeeze=False, sharex=True)
-    for k, (output, terms) in enumerate(zip(sweep.outputs, own, strict=True)):
-        axes = spaces.flat[k]
-        places = np.arange(len(terms))
-        colours = [INPUTS if term.name == ROUNDINGS else FOUND for term in terms]
-        axes.barh(places, [term.largest for term in terms], color=colours, label="largest found")
-        axes.barh(places, [term.rms for term in terms], color=MEAN, label="rms")
-        axes.set_yticks(places, [f"{term.name}{' (dropped)' if term.dropped else ''}" for term in terms], fontsize=6.5)
-        axes.set_ylim(-0.6, len(terms) - 0.4)
-        axes.set_xscale("log")
-        axes.tick_params(labelbottom=k + columns >= n)
-        axes.set_title(f"{output.output}: 1 unit = {output.lsb:.3g} {output.unit}")
-        if k + columns >= n:
-            axes.set_xlabel("|error|, units of the last bit")
-    finish_panels(figure, list(spaces.flat), n, 2)
-    figure.suptitle(f"{sweep.name}, {sweep.bits} bits: error of each term by itself", fontsize=10)
-    return figure
 
 
 def trajectory_figure(sweep: Sweep) -> Figure:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from bddtorque.base.errors import BddTorqueError
 from bddtorque.dynamics.chain import Chain, chain_of
-from bddtorque.robots.parts import Link
 from bddtorque.robots.robot import Robot
 
 
@@ -27,12 +26,3 @@ def serial_chain_of(robot: Robot) -> Chain:
     """Return the arrays of a serial chain; refuse other robots."""
     require_serial(robot, "this machine")
     return chain_of(robot)
-
-
-def bodies_of(robot: Robot) -> tuple[Link, ...]:
-    """Return the links of a serial chain with the payload joined to the one that carries the tip."""
-    if robot.payload is None:
-        return robot.links
-    bodies, place = list(robot.links), robot.members[robot.tip_member("a payload")].drive
-    bodies[place] = bodies[place].joined(robot.payload, robot.tip.rotation, robot.tip.translation)
-    return tuple(bodies)

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 from chip_tools import needs
-from every_model import CASES, FUNCTIONS, GIVEN, small_function, small_model
+from small_models import small_function, small_quantity, small_samples
 
 import bddtorque as bt
 from bddtorque.bench import chip_bench
@@ -31,6 +31,12 @@ from bddtorque.targets import TARGETS
 from bddtorque.words.interpolant import Interpolant
 
 LARGE = pytest.mark.everything
+CASES = [(quantity, target) for quantity in QUANTITIES for target in TARGETS]
+GIVEN = [
+    ("torque", "integer", "arm", "payload"),
+    ("gravity", "tables", "arm", "gravity"),
+    ("energy", "float", "arm", "payload"),
+]
 STRIBECK = bt.Friction(viscous=1.0, coulomb=(2.0, 3.0), static=5.0, stribeck_velocity=0.3)
 LAWS = {
     "dry": bt.Friction(viscous=2.0, coulomb=(3.0, 4.0)),
@@ -46,11 +52,11 @@ def with_friction(law: str, quantity: str = "torque") -> bt.Model:
 
 
 MODELS = [
-    *(pytest.param(lambda name=name: small_model(name, "integer"), id=name) for name in QUANTITIES),
-    *(pytest.param(lambda case=case: small_model(*case), id="-".join(case)) for case in GIVEN),
+    *(pytest.param(lambda name=name: small_quantity(name, "integer"), id=name) for name in QUANTITIES),
+    *(pytest.param(lambda case=case: small_quantity(*case), id="-".join(case)) for case in GIVEN),
     *(pytest.param(lambda law=law: with_friction(law), id=law) for law in LAWS),
     pytest.param(lambda: with_friction("dry", "bias"), id="bias-dry"),
-    pytest.param(lambda: small_model("torque", "integer", tree=True), id="tree"),
+    pytest.param(lambda: small_quantity("torque", "integer", "tree"), id="tree"),
     pytest.param(lambda: small_function("integer"), id="function"),
 ]
 
@@ -108,13 +114,10 @@ def test_the_vector_peer_computes_the_same(make: Any) -> None:
 
 
 MEASURED = [
-    pytest.param(lambda: small_function("samples"), id="samples"),
+    pytest.param(small_samples, id="samples"),
+    *(pytest.param(lambda kind=kind: small_function(kind), id=f"function-{kind}", marks=LARGE) for kind in TARGETS),
     *(
-        pytest.param(lambda kind=kind: small_function(kind), id=f"function-{kind}", marks=LARGE)
-        for kind in FUNCTIONS[:3]
-    ),
-    *(
-        pytest.param(lambda case=case: small_model(*case), id="-".join(case[:2]), marks=() if k == 3 else LARGE)
+        pytest.param(lambda case=case: small_quantity(*case), id="-".join(case), marks=() if k == 3 else LARGE)
         for k, case in enumerate(CASES)
     ),
 ]
@@ -132,8 +135,9 @@ def test_any_model_is_measured_on_this_machine(make: Any, monkeypatch: pytest.Mo
 
 
 ON_CHIPS = [
-    pytest.param(lambda: small_model("gravity", "integer"), id="gravity"),
-    *(pytest.param(lambda kind=kind: small_function(kind), id=kind) for kind in ("integer", "samples")),
+    pytest.param(lambda: small_quantity("gravity", "integer"), id="gravity"),
+    pytest.param(lambda: small_function("integer"), id="function"),
+    pytest.param(small_samples, id="samples"),
 ]
 
 
@@ -152,7 +156,7 @@ def test_any_model_is_measured_on_chips(make: Any, monkeypatch: pytest.MonkeyPat
     assert figures["bddtorque"].error <= max(model.certificate.bounds)
 
 
-@pytest.mark.parametrize("make", [*MODELS, pytest.param(lambda: small_function("samples"), id="samples")])
+@pytest.mark.parametrize("make", [*MODELS, pytest.param(small_samples, id="samples")])
 def test_the_cost_of_every_target(make: Any) -> None:
     costs = target_costs(model := make())
     assert {cost.target for cost in costs if cost.counted} == {model.plan.target}
@@ -162,5 +166,5 @@ def test_the_cost_of_every_target(make: Any) -> None:
 
 @pytest.mark.parametrize("quantity", [name for name in QUANTITIES if name != "torque"])
 def test_the_straightforward_circuit_of_any_quantity(quantity: str) -> None:
-    plain = straightforward_model(small_model(quantity, "integer"))
+    plain = straightforward_model(small_quantity(quantity, "integer"))
     assert plain.quantity == quantity and max(plain.certificate.bounds) < 1

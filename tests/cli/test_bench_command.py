@@ -36,10 +36,7 @@ def test_a_file_is_measured(run, model_file, monkeypatch, contending):
 
 @pytest.mark.everything
 def test_a_robot_is_measured_for_both_targets(run, tmp_path):
-    plot = tmp_path / "speed.png"
-    ran = run(
-        "bench", "planar2r", "--bits", "5", *QUICK, "--latency", "--json", "--plot", plot, "--workers", 1, "--no-cache"
-    )
+    ran = run("bench", "planar2r", "--bits", "5", *QUICK, "--latency", "--json", "--workers", 1, "--no-cache")
     assert (ran.code, ran.err) == (0, "")
     found = json.loads(ran.out)
     assert [report["target"] for report in found["reports"]] == ["float", "tables"]
@@ -47,7 +44,7 @@ def test_a_robot_is_measured_for_both_targets(run, tmp_path):
         assert report["bits"] == [5, 5] and report["bound"] < 1
         assert report["latency"]["calls"] > 1000 and report["latency"]["resolution"] > 0
         assert {"name", "nanoseconds", "ratio", "lowest", "highest", "sizes"} <= set(report["timings"][0])
-    assert found["machine"]["processor"] and plot.read_bytes().startswith(b"\x89PNG")
+    assert found["machine"]["processor"]
 
 
 @pytest.mark.parametrize(
@@ -57,8 +54,6 @@ def test_a_robot_is_measured_for_both_targets(run, tmp_path):
         (["--rounds", "0"], "--rounds must be at least 1, got 0"),
         (["--target", "float"], "--target can only be given with a specification, and "),
         (["--bits", "5"], "--bits can only be given with a specification, and "),
-        (["--plot", "no/such/folder/x.png"], "--plot: there is no folder 'no/such/folder' to write x.png to"),
-        (["--plot", "x.txt"], "the name of a picture must end in .png, .pdf, .svg, got x.txt"),
     ],
 )
 def test_bad_use_is_refused(refused, model_file, arguments, message):

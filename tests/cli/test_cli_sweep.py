@@ -107,11 +107,10 @@ def test_models_stand_side_by_side(run, model_file, tmp_path, monkeypatch):
     assert told["sweeps"][0]["cost"]["file_bytes"] == len(model_file.read_bytes())
 
 
-def test_terms_are_told(run, model_file, tmp_path):
-    ran = run("sweep", model_file, *QUICK, "--terms", "--cost", "--plot", tmp_path / "errors.svg")
+def test_terms_are_told(run, model_file):
+    ran = run("sweep", model_file, *QUICK, "--terms", "--cost")
     assert (ran.code, ran.err) == (0, "")
     assert "error of each term by itself" in ran.out
-    assert {"errors.svg", "errors-terms.svg"} == {path.name for path in tmp_path.iterdir()}
     (one,) = json.loads(run("sweep", model_file, *QUICK, "--terms", "--json").out)["sweeps"]
     largest = {term["term"]: term["max_units"] for term in one["terms"] if term["torque"] == 1}
     assert set(largest) == {"J11", "J12", "C1_12", "C1_22", "G1", "roundings"}

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from every_model import own_options
+from small_models import own_options
 from strategies import GEOMETRIES, random_rotation, random_tree
 
 import bddtorque as bt

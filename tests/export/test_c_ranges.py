@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 from c_programs import needs_compiler, run_words, turned, wild_words
 from compiled import arm, random_words, reference
-from every_model import small_function
 from hypothesis import given
 from hypothesis import strategies as st
+from small_models import small_unsigned
 
 import bddtorque as bt
 from bddtorque.base.errors import BddTorqueError
@@ -196,7 +196,9 @@ def test_every_helper_is_used_somewhere():
     texts = [c_files(model).files["planar2r.c"] for model in models]
     texts.append(c_files(models[0], form="edge_valued").files["planar2r.c"])
     texts.append(c_files(turned(arm(18, target="float", precision="double"))).files["planar2r.c"])
-    texts += ["".join(c_files(small_function(f"unsigned tables{how}")).files.values()) for how in ("", " mixed")]
+    words = {"inputs": {"x": (5, (0.0, 3.0)), "y": (6, (1.0, 2.0))}, "output": (6, (0.0, 6.0))}
+    unsigned = bt.compile_function(lambda x, y: x * y, **words), small_unsigned("tables")
+    texts += ["".join(c_files(model).files.values()) for model in unsigned]
     text, _ = sums_text("avr", 40)
     texts.append(text)
     for name in HELPERS:

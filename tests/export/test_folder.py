@@ -67,11 +67,14 @@ def test_foreign_files_are_never_lost(tmp_path):
 
 
 @pytest.mark.parametrize("force", [False, True])
-def test_files_that_no_export_wrote_are_never_replaced(tmp_path, force):
+def test_files_that_no_export_wrote_are_never_replaced(tmp_path, force, monkeypatch):
     (tmp_path / "Makefile").write_text("mine")
     with pytest.raises(BddTorqueError, match=r"holds 'Makefile', which no export wrote: "):
         write_folder(tmp_path, files("arm.c", "Makefile"), force)
     assert (tmp_path / "Makefile").read_text() == "mine" and names(tmp_path) == {"Makefile"}
+    monkeypatch.chdir(tmp_path.parent)
+    with pytest.raises(BddTorqueError, match=f"^{tmp_path.name} holds 'Makefile'"):  # as it was given
+        write_folder(Path(tmp_path.name), files("arm.c", "Makefile"), force)
     (tmp_path / "Makefile").unlink()
     write_folder(tmp_path, files("arm.c", "Makefile"))
     (tmp_path / "arm.c").write_text("changed")

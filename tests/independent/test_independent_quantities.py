@@ -12,13 +12,13 @@ from typing import Any
 import numpy as np
 import pinocchio as pin
 import pytest
-from every_model import own_options
 from hypothesis import example, given
 from hypothesis import strategies as st
 from mutations import at, proved_findings, refusal, replaced, signed, taken_apart
 from oracle import pinocchio_model, random_states
 from recursion_numbers import Number, Plain
 from sample_robots import TREE
+from small_models import own_options
 from strategies import random_robot
 
 import bddtorque as bt

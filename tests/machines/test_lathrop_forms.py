@@ -33,7 +33,6 @@ from machines.lathrop.logarithmic import (
     trace_lathrop,
     transposed,
 )
-from machines.serial_arm import bodies_of
 from machines.vectors import add, cross, float_triple, matrix_times
 
 FORMS: tuple[Form, ...] = (linear_recursion, logarithmic_recursion)
@@ -115,7 +114,7 @@ def moving_base_torques(robot: bt.Robot, state: tuple[np.ndarray, ...], base: Ba
     model = pin.Model()
     model.gravity = pin.Motion.Zero()  # it is in the acceleration of the base
     parent = model.addJoint(0, pin.JointModelFreeFlyer(), pin.SE3.Identity(), "base")
-    for joint, body in zip(robot.joints, bodies_of(robot), strict=True):
+    for joint, body in zip(robot.joints, robot.bodies, strict=True):
         kind = pin.JointModelRZ() if joint.kind.turns else pin.JointModelPZ()
         parent = model.addJoint(
             parent, kind, pin.SE3(np.array(joint.rotation), np.array(joint.translation)), joint.name

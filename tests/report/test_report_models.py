@@ -7,8 +7,8 @@ from functools import cache, partial
 import numpy as np
 import pytest
 from browser import needs_chromium
-from every_model import own_options
 from report_pages import HOSTILE, data_of, read
+from small_models import own_options
 
 import bddtorque as bt
 from bddtorque.dynamics.quantities import QUANTITIES

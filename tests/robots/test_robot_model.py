@@ -14,7 +14,6 @@ from oracle import crba, inertia, pinocchio_model, random_states, rnea
 
 from bddtorque.base.errors import BddTorqueError
 from bddtorque.robots import Frame, Joint, Link, Robot, load_robot
-from machines.serial_arm import bodies_of
 
 UNIT = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
 
@@ -101,11 +100,11 @@ def test_nothing_can_be_changed() -> None:
 def test_flat_gravity_and_payload() -> None:
     robot = load_robot("panda").with_gravity((1.0, 2.0, 3.0)).with_payload(0.7, (0.1, 0.0, 0.2), UNIT)
     q, qd, qdd = random_states(robot, 10)
-    joined = replace(robot, links=bodies_of(robot), payload=None)
+    joined = replace(robot, links=robot.bodies, payload=None)
     theirs, ours = pinocchio_model(robot), pinocchio_model(joined)
     np.testing.assert_allclose(rnea(ours, q, qd, qdd), rnea(theirs, q, qd, qdd), atol=1e-12)
     np.testing.assert_allclose(crba(ours, q), crba(theirs, q), atol=1e-12)
-    assert bodies_of(load_robot("panda")) == load_robot("panda").links
+    assert load_robot("panda").bodies == load_robot("panda").links
 
 
 @given(st.integers(0, 10_000))

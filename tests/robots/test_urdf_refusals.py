@@ -337,6 +337,8 @@ def test_what_does_not_matter_is_left_alone(
 
 def test_limits_and_friction_that_are_read() -> None:
     robot = from_urdf(replaced('effort="40"', 'effort="0" acceleration="7"'))
+    endless = from_urdf(replaced('lower="-2" upper="2"', 'lower="-1e+16" upper="1e+16"')).joints[0]
+    assert (endless.lower, endless.upper) == (-np.inf, np.inf)
     slowing = from_urdf(replaced('effort="40"', 'effort="40" acceleration="7" deceleration="9" jerk="100"'))
     assert slowing.joints[0].acceleration == 9.0
     vendors = replaced('damping="0" friction="0.0"', 'D="1" K="7000" mu_viscous="16" damping="0.003"')

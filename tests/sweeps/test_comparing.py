@@ -9,7 +9,7 @@ import bddtorque as bt
 from bddtorque.model.model import to_bytes
 from bddtorque.sweeps import sweep
 from bddtorque.sweeps.figures import compared_output, to_csv
-from bddtorque.sweeps.sweep_pictures import bits_figure, figure_of, models_figure, terms_figure
+from bddtorque.sweeps.sweep_pictures import bits_figure, figure_of, models_figure
 
 
 @pytest.fixture(scope="module")
@@ -86,13 +86,6 @@ def test_the_picture_of_any_models_has_a_panel_each(found):
     assert len(bars[1]) == 12
     assert [axes.get_title().splitlines()[0] for axes in figure.axes] == ["planar2r, 6 bits", "other, 6 bits"]
     assert len(figure_of([found, other, other, other, other]).axes) == 6
-
-
-def test_the_picture_of_terms_has_a_bar_each(found):
-    figure = terms_figure(found)
-    first = [term for term in found.terms if term.torque == 0]
-    widths = sorted(patch.get_width() for patch in figure.axes[0].patches)
-    assert widths == sorted([term.largest for term in first] + [term.rms for term in first])
 
 
 def test_the_bits_evaluator_is_refused_an_unknown_name(model):

@@ -207,11 +207,11 @@ def _gives_back(values: IntegerArray, rule: Int64Array) -> bool:
     for i in range(before):
         for word in range(size):
             place, sign = fold_word(word, rule[0], rule[2], rule[3], rule[4])
-            source = (place + rule[2]) & (size - 1)
-            if source != word:
+            kept = (place + rule[2]) & (size - 1)
+            if kept != word:
                 for k in range(after):
                     # sign is an int64, so that the lowest number of a narrower type has a negative
-                    if values[i, word, k] != sign * values[i, source, k]:
+                    if values[i, word, k] != sign * values[i, kept, k]:
                         return False
     return True
 

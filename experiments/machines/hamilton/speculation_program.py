@@ -10,7 +10,7 @@ import numpy.typing as npt
 from bddtorque.robots.robot import Robot
 from machines.hamilton.speculation_equations import CONSTANTS, SCALARS, Kind, Operand, Recursion, VectorOp
 from machines.hamilton.speculation_methods import Method
-from machines.serial_arm import bodies_of, require_serial
+from machines.serial_arm import require_serial
 
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
@@ -48,7 +48,7 @@ class RecursionProgram(NamedTuple):
 def arm_of(robot: Robot) -> Arm:
     """Return the arrays of a robot."""
     require_serial(robot, "this machine")
-    joints, bodies = robot.joints, bodies_of(robot)
+    joints, bodies = robot.joints, robot.bodies
     to_next = np.array([*(joint.translation for joint in joints[1:]), (0.0, 0.0, 0.0)])
     return Arm(
         np.array([joint.kind.turns for joint in joints]),

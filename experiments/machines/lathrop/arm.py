@@ -25,7 +25,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from bddtorque.robots.robot import Robot
-from machines.serial_arm import bodies_of, require_serial
+from machines.serial_arm import require_serial
 from machines.vectors import (
     ZERO,
     Rows,
@@ -101,7 +101,7 @@ class ArmState:
 def distal_arm(robot: Robot) -> DistalArm:
     """Return the constants of a robot, its payload joined to the last link."""
     require_serial(robot, "this machine")
-    joints, bodies = robot.joints, bodies_of(robot)
+    joints, bodies = robot.joints, robot.bodies
     rotations = [np.array(joint.rotation) for joint in joints] + [np.array(robot.tip.rotation)]
     translations = [np.array(joint.translation) for joint in joints] + [np.array(robot.tip.translation)]
     beyond = list(zip(bodies, rotations[1:], translations[1:], strict=True))
