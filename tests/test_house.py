@@ -29,13 +29,13 @@ BUDGETS = {
     "base": 2_220,
     "bench": 2_200,
     "cli": 3_770,
-    "compiler": 2_190,
+    "compiler": 2_180,
     "dynamics": 4_130,
     "evaluate": 5_429,
     "export": 7_120,
     "independent": 7_525,
     "model": 1_185,
-    "plan": 4_144,
+    "plan": 4_140,
     "proof": 2_750,
     "questions": 3_790,
     "report": 2_350,
@@ -46,7 +46,7 @@ BUDGETS = {
     "words": 2_545,
 }
 """Lines of Python that a folder may hold. They only shrink; what needs more says why in the commit that changes it."""
-MAX_LINES, MAX_FILES, MAX_TEST_LINES, MAX_FILE_LINES = 65_760, 353, 44_650, 450
+MAX_LINES, MAX_FILES, MAX_TEST_LINES, MAX_FILE_LINES = 65_640, 352, 44_600, 450
 """Of the package, of its files, of tests/, and of one file."""
 
 
