@@ -42,11 +42,11 @@ BUDGETS = {
     "robots": 3_112,
     "spec": 1_835,
     "sweeps": 2_050,
-    "targets": 4_029,
+    "targets": 4_039,
     "words": 2_545,
 }
 """Lines of Python that a folder may hold. They only shrink; what needs more says why in the commit that changes it."""
-MAX_LINES, MAX_FILES, MAX_TEST_LINES, MAX_FILE_LINES = 65_640, 352, 44_640, 450
+MAX_LINES, MAX_FILES, MAX_TEST_LINES, MAX_FILE_LINES = 65_647, 352, 44_640, 450
 """Of the package, of its files, of tests/, and of one file."""
 
 

@@ -7,7 +7,7 @@ from functools import cache, partial
 import numpy as np
 import pytest
 from browser import needs_chromium
-from report_pages import HOSTILE, data_of, read
+from report_pages import data_of, read
 from small_models import own_options
 
 import bddtorque as bt
@@ -168,11 +168,3 @@ def test_what_was_compared_is_told():
         assert report.states == states
         assert all(0.3 < found <= compiled(name).certificate.bounds[0] for found in report.largest_found)
         assert bool(report.largest_found) == bool(states)
-
-
-def test_names_are_escaped():
-    name = HOSTILE
-    model = bt.compile_function(lambda x: x * x, inputs={name: (4, 1.0)}, output={name + "y": (4, 1.0)}, name=name)
-    page = read(report_page(model)[0])
-    assert not page.root.all("img")
-    assert page.root.all("h1")[0].whole_text == name
