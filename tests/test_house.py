@@ -30,10 +30,10 @@ BUDGETS = {
     "bench": 2_200,
     "cli": 3_770,
     "compiler": 2_180,
-    "dynamics": 3_975,
+    "dynamics": 4_130,
     "evaluate": 5_429,
     "export": 7_120,
-    "independent": 7_461,
+    "independent": 7_525,
     "model": 1_185,
     "plan": 4_140,
     "proof": 2_750,
@@ -42,11 +42,11 @@ BUDGETS = {
     "robots": 3_112,
     "spec": 1_835,
     "sweeps": 2_050,
-    "targets": 4_029,
+    "targets": 4_039,
     "words": 2_545,
 }
 """Lines of Python that a folder may hold. They only shrink; what needs more says why in the commit that changes it."""
-MAX_LINES, MAX_FILES, MAX_TEST_LINES, MAX_FILE_LINES = 65_420, 347, 44_600, 450
+MAX_LINES, MAX_FILES, MAX_TEST_LINES, MAX_FILE_LINES = 65_647, 352, 44_640, 450
 """Of the package, of its files, of tests/, and of one file."""
 
 
