@@ -86,10 +86,10 @@ def _check(spec: Spec, robot: Robot) -> None:
     if spec.accuracy == "paper" and not spec.is_torque:
         said = f"accuracy 'paper' is only valid for quantity 'torque', got '{spec.quantity}'"
         raise BddTorqueError(said, option="accuracy")
-    for other in QUANTITIES.values():
-        for key in other.keys:
-            if key not in record.keys and getattr(spec, key) is not None:
-                raise spec.refusal(f"{key} is only valid for quantity '{other.name}', got '{spec.quantity}'", key)
+    for key in {key for other in QUANTITIES.values() for key in other.keys} - set(record.keys):
+        if getattr(spec, key) is not None:
+            owners = " or ".join(f"'{other.name}'" for other in QUANTITIES.values() if key in other.keys)
+            raise spec.refusal(f"{key} is only valid for quantity {owners}, got '{spec.quantity}'", key)
     for given in spec.run_time:
         if given.name not in record.accepts:
             said = f"quantity '{spec.quantity}' does not depend on {given.name}{spec.at(given.name)}"

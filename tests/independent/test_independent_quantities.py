@@ -18,6 +18,7 @@ from mutations import at, proved_findings, refusal, replaced, signed, taken_apar
 from oracle import pinocchio_model, random_states
 from recursion_numbers import Number, Plain
 from sample_robots import TREE
+from small_models import own_options
 from strategies import random_robot
 
 import bddtorque as bt
@@ -66,7 +67,7 @@ EVERY: list[Any] = [
     for robot, more in (("planar2r", {}), (SLIDING, MOTION), (RUBBING, {}))
     for quantity in QUANTITIES
     if quantity != "torque"
-    for options in [{**more, **({"gains": GAINS} if quantity == "computed_torque" else {})}]
+    for options in [{**more, **own_options(quantity)}]
 ]
 
 
@@ -81,7 +82,7 @@ def compiled(robot: Any, quantity: str, target: str, options: dict[str, Any]) ->
 def compiled_named(name: str, quantity: str, target: str, **options: Any) -> bytes:
     """Return the file of a quantity of one of ROBOTS."""
     robot, ranges = ROBOTS[name]
-    own: dict[str, Any] = {"gains": {"kp": 100.0, "kv": 20.0}} if quantity == "computed_torque" else {}
+    own = own_options(quantity)
     own |= {"bits": 7} if target == "integer" else {}
     return compiled(robot, quantity, target, {**ranges, "block_bits": 16, **own, **options})
 

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from browser import needs_chromium
 from report_pages import data_of, read
+from small_models import own_options
 
 import bddtorque as bt
 from bddtorque.dynamics.quantities import QUANTITIES
@@ -46,7 +47,6 @@ MODELS = {
         lambda a: 3 * np.sin(a) * np.cos(a), inputs={"a": (9, "angle")}, output={"y": (9,)}, target="integer"
     ),
 }
-GAINS = {"computed_torque": {"gains": {"kp": 4.0, "kv": 4.0}}}
 PAYLOAD = {"mass": [0.0, 2.0], "centre_of_mass": [[0.0, 0.1], 0.0, 0.0], "runtime": True}
 RUN_TIME = {"gravity": "runtime", "payload": PAYLOAD}
 RUBBING = {"shoulder": FRICTION, "elbow": FRICTION}
@@ -57,7 +57,7 @@ UNKNOWN = "float"
 def quantity(name: str, target: str, **options: object) -> bt.Model:
     """Return a quantity of a small arm with friction."""
     robot = bt.load_robot("planar2r").with_friction(RUBBING)
-    return bt.compile(robot, bits=6, quantity=name, target=target, workers=1, **GAINS.get(name, {}), **options)
+    return bt.compile(robot, bits=6, quantity=name, target=target, workers=1, **own_options(name), **options)
 
 
 def _quantity_models() -> dict[str, Callable[[], bt.Model]]:
