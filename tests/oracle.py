@@ -105,8 +105,15 @@ class PinocchioTree:
 
     def coriolis(self, model: pin.Model, q: np.ndarray, qd: np.ndarray) -> np.ndarray:
         """Return the matrix C of the driven joints with C q̇ the Coriolis and centripetal torques, and Ṁ − 2C skew."""
-        moved = (self.coupling @ q + self.offset, self.coupling @ qd)
-        return self.coupling.T @ pin.computeCoriolisMatrix(model, model.createData(), *moved) @ self.coupling
+        data, moved = model.createData(), (self.coupling @ q + self.offset, self.coupling @ qd)
+        return self.coupling.T @ pin.computeCoriolisMatrix(model, data, *moved) @ self.coupling
+
+    def derivatives(self, model: pin.Model, q: np.ndarray, qd: np.ndarray, qdd: np.ndarray) -> np.ndarray:
+        """Return the derivatives of the torques by positions, then by velocities, (2, n, n)."""
+        moved = (self.coupling @ q + self.offset, self.coupling @ qd, self.coupling @ qdd)
+        data = model.createData()  # what is found are views of it
+        by_position, by_velocity, _ = pin.computeRNEADerivatives(model, data, *moved)
+        return np.array([self.coupling.T @ each @ self.coupling for each in (by_position, by_velocity)])
 
     def energy(self, model: pin.Model, q: np.ndarray, qd: np.ndarray) -> np.ndarray:
         """Return kinetic and potential energy."""

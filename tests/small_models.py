@@ -25,6 +25,13 @@ RUN_TIME: dict[str, dict[str, Any]] = {
     "gravity": {"gravity": "runtime"},
 }
 """Options that give something at run time."""
+KEYS: dict[str, Any] = {"gains": {"kp": 4.0, "kv": 3.0}}
+"""Of specifications, those that belong to some quantities."""
+
+
+def own_options(quantity: str) -> dict[str, Any]:
+    """Return the options that belong to a quantity."""
+    return {key: KEYS[key] for key in QUANTITIES[quantity].keys}
 
 
 @cache
@@ -40,9 +47,7 @@ def options_of(quantity: str, target: str) -> dict[str, Any]:
     options: dict[str, Any] = {"bits": 10 if target == "float" else 4, "target": target}
     motion = (("velocity", 1.5), ("acceleration", 4.0), ("torque", "auto"))
     options |= {name: size for name, size in motion if name in record.ranges}
-    if "gains" in record.keys:
-        options["gains"] = {"kp": 4.0, "kv": 3.0}
-    return options
+    return options | own_options(quantity)
 
 
 @cache

@@ -30,23 +30,23 @@ BUDGETS = {
     "bench": 2_200,
     "cli": 3_770,
     "compiler": 2_190,
-    "dynamics": 3_975,
+    "dynamics": 4_130,
     "evaluate": 5_429,
     "export": 7_120,
-    "independent": 7_476,
+    "independent": 7_587,
     "model": 1_185,
-    "plan": 4_144,
-    "proof": 2_750,
+    "plan": 4_140,
+    "proof": 3_788,
     "questions": 3_790,
     "report": 2_350,
     "robots": 3_112,
     "spec": 1_835,
     "sweeps": 2_050,
-    "targets": 4_029,
-    "words": 2_552,
+    "targets": 4_039,
+    "words": 2_545,
 }
 """Lines of Python that a folder may hold. They only shrink; what needs more says why in the commit that changes it."""
-MAX_LINES, MAX_FILES, MAX_TEST_LINES, MAX_FILE_LINES = 65_540, 348, 44_650, 450
+MAX_LINES, MAX_FILES, MAX_TEST_LINES, MAX_FILE_LINES = 66_747, 356, 44_762, 450
 """Of the package, of its files, of tests/, and of one file."""
 
 

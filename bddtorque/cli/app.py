@@ -135,7 +135,8 @@ def run_application(application: typer.Typer, program: str, arguments: Sequence[
         if message.endswith(os.strerror(errno.EACCES)):  # no option would help
             return _refused(message)
         see = " See" if message.endswith("?") else "; see"
-        return _refused(f"{message}{see} {program} {f'{given[0]} ' if given[0] in COMMANDS else ''}--help")
+        command = "".join(f"{name} " for name in given[:1] if name in COMMANDS)
+        return _refused(f"{message}{see} {program} {command}--help")
     except (BddTorqueError, WouldOverwriteError, MemoryError) as problem:
         return _refused(str(problem) or "not enough memory")
     except OSError as problem:  # a name that is too long, standard output on a full disk

@@ -21,7 +21,7 @@ from bddtorque.compiler.draft import PlanDraft, certify, check_accuracy, within_
 from bddtorque.compiler.robot_draft import range_notes
 from bddtorque.model.model import Model
 from bddtorque.plan.bdd import Diagram
-from bddtorque.plan.blocks import Block, GivenBlock, block_key, output_format
+from bddtorque.plan.blocks import Block, GivenBlock, output_format
 from bddtorque.plan.bound import BlockFacts
 from bddtorque.plan.engine import MemoryLimit, memory_needed
 from bddtorque.plan.plan import Plan
@@ -69,7 +69,8 @@ def finish_model(
     with step(told, f"proving {name}"), within_floats(draft.provenance.kind, name):
         certificate = certify(draft, blocks.facts, blocks.tables)
     check_accuracy(draft.provenance, certificate)
-    wide = range_notes(draft.formats, certificate) if draft.provenance.is_torque else []
+    robot = draft.provenance.robot if draft.provenance.is_torque else None
+    wide = [] if robot is None else range_notes(robot, draft.formats)
     report = {
         "seconds": time.perf_counter() - started,
         "planning_seconds": planned - started,
@@ -137,10 +138,7 @@ def build_blocks(
         Task(build_block, (block, table, engine, memory // 2), name=_block_name(plan, k), cost=_seconds(block))
         for k, block in enumerate(plan.blocks)
     ]
-    try:
-        built = [task() for task in tasks] if workers is None else workers.run(_with_keys(tasks), what)
-    except BddTorqueError as problem:
-        raise BddTorqueError(_with_block_names(str(problem), plan)) from None
+    built = [task() for task in tasks] if workers is None else workers.run(_with_keys(tasks), what)
     restored = [_restore(block, plain) for block, plain in zip(plan.blocks, built, strict=True)]
     tables, diagrams, facts = zip(*restored, strict=True) if restored else ((), (), ())
     notes = sorted({note for each in built for note in each["notes"]})
@@ -172,7 +170,7 @@ def build_block(block: Block, given: Table | None, engine: str, memory: int) -> 
         reduction = reduce(table, engine, memory_limit=memory)
     except MemoryLimit as problem:
         raise BddTorqueError(
-            f"memory: block {block_key(block)} of {sum(block.input_widths)} input bits ({_rows(block):,} rows of "
+            f"memory: a block of {sum(block.input_widths)} input bits ({_rows(block):,} rows of "
             f"{table.output_bits} bits) does not fit: memory above {_in_mib(2 * memory)}, of which half is for one "
             f"block, block_bits below {sum(block.input_widths)} or fewer bits would work: {problem}"
         ) from None
@@ -231,14 +229,6 @@ def _seconds(block: Block) -> float:
 
 def _rows(block: Block) -> int:
     return 1 << sum(block.input_widths)
-
-
-def _with_block_names(message: str, plan: Plan) -> str:
-    """Return a message of a worker, who knows a block by its key alone, with the block's place and name instead."""
-    for k, key in enumerate(plan.keys):
-        if key in message:
-            message = message.replace(key, f"{k} '{_block_name(plan, k)}'")
-    return message
 
 
 def _block_name(plan: Plan, block: int) -> str:

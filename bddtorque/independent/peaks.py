@@ -26,10 +26,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from .boxes import stays_below
 from .enclosures import Ball, sine_and_cosine
 from .fields import Field
 from .findings import work
+from .grids import stays_below
 from .ranges import Box, Monomial, Span, add_term, by_bernstein, by_monomials, moved
 
 Waves = npt.NDArray[Any]

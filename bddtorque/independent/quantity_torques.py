@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from fractions import Fraction
-from typing import Any
+from typing import Any, ClassVar
 
 from .reading import list_of, object_of, real
 from .robots import Robot
@@ -33,7 +33,7 @@ class Gravity(CheckedQuantity):
     name = "gravity"
     inputs = ("q",)
     accepts = ("gravity", "payload")
-    at_rest = True
+    at_rest = by_boxes = True
 
     def truth(self, scene: Scene) -> list[Any]:
         """Return the torques at rest."""
@@ -46,7 +46,7 @@ class Bias(CheckedQuantity):
     name = "bias"
     inputs = ("q", "qd")
     accepts = ("gravity", "payload")
-    friction = True
+    friction = by_boxes = True
 
     def truth(self, scene: Scene) -> list[Any]:
         """Return the torques of a motion without acceleration."""
@@ -80,10 +80,10 @@ class ComputedTorque(CheckedQuantity):
     """The torques of q̈ = q̈_desired + kv (q̇_desired − q̇) + kp (q_desired − q); angles differ the short way round."""
 
     name = "computed_torque"
-    inputs = ("q", "qd", "q_desired", "qd_desired", "qdd_desired")
+    inputs: ClassVar[tuple[str, ...]] = ("q", "qd", "q_desired", "qd_desired", "qdd_desired")
     accepts = ("gravity", "payload")
     keys = ("gains",)
-    friction = True
+    friction = by_boxes = True
 
     def check(self, spec: Mapping[str, Any], robot: Robot) -> None:
         """Refuse gains that are no numbers."""
@@ -96,16 +96,32 @@ class ComputedTorque(CheckedQuantity):
 
     def truth(self, scene: Scene) -> list[Any]:
         """Return the torques of the acceleration that the law asks for."""
-        words, values = scene.subject.arrays["q"], scene.values
-        accelerations = []
-        for j, ((kp, kv), word) in enumerate(zip(_gains(scene.subject.spec, len(words)), words, strict=True)):
-            if word.angle:
-                error = scene.inputs[f"q_error{j + 1}"].scaled(word.sign * Fraction(word.lsb))
-            else:
-                error = values["q_desired"][j] - values["q"][j]
-            speed = values["qd_desired"][j] - values["qd"][j]
-            accelerations.append(values["qdd_desired"][j] + speed.scaled(kv) + error.scaled(kp))
-        return scene.torques(values["qd"], accelerations)
+        return scene.torques(scene.values["qd"], _with_feedback(scene, scene.values["qdd_desired"]))
+
+
+class PdGravity(ComputedTorque):
+    """kp (q_desired − q) + kv (q̇_desired − q̇) + G(q)."""
+
+    name = "pd_gravity"
+    inputs = ("q", "qd", "q_desired", "qd_desired")
+    friction = False
+
+    def truth(self, scene: Scene) -> list[Any]:
+        """Return the torques at rest, and the feedback."""
+        return _with_feedback(scene, scene.torques(scene.still, scene.still))
+
+
+def _with_feedback(scene: Scene, forward: list[Any]) -> list[Any]:
+    """Return what is fed forward, and kv (q̇_desired − q̇) + kp (q_desired − q) of every joint."""
+    words, values, total = scene.subject.arrays["q"], scene.values, list[Any]()
+    for j, ((kp, kv), word) in enumerate(zip(_gains(scene.subject.spec, len(words)), words, strict=True)):
+        if word.angle:
+            error = scene.inputs[f"q_error{j + 1}"].scaled(word.sign * Fraction(word.lsb))
+        else:
+            error = values["q_desired"][j] - values["q"][j]
+        speed = values["qd_desired"][j] - values["qd"][j]
+        total.append(forward[j] + speed.scaled(kv) + error.scaled(kp))
+    return total
 
 
 def _gains(spec: Mapping[str, Any], n: int) -> list[tuple[Fraction, Fraction]]:
@@ -116,4 +132,4 @@ def _gains(spec: Mapping[str, Any], n: int) -> list[tuple[Fraction, Fraction]]:
     return list(zip(kp, kv, strict=True))
 
 
-RECORDS = (Torque(), Gravity(), Bias(), MassMatrix(), ComputedTorque())
+RECORDS = (Torque(), Gravity(), Bias(), MassMatrix(), ComputedTorque(), PdGravity())

@@ -17,7 +17,7 @@ from typing import Any
 from bddtorque.base.errors import BddTorqueError
 from bddtorque.base.plain import choice, listed, of_type, table, whole
 from bddtorque.base.shown_text import html_table
-from bddtorque.plan.blocks import BLOCKS, MAX_TABLE_BITS, Block, block_key, output_format
+from bddtorque.plan.blocks import BLOCKS, MAX_TABLE_BITS, Block, output_format
 from bddtorque.plan.fields import MAX_BITS, Earlier, part_from_plain
 from bddtorque.plan.wires import (
     MAX_FLOAT_WORD_BITS,
@@ -114,11 +114,6 @@ class Plan:
                 f"'{self.target}': compile it with target = \"{TABLES}\" (--target {TABLES})"
             )
         return self
-
-    @cached_property
-    def keys(self) -> tuple[str, ...]:
-        """The content keys of the blocks."""
-        return tuple(block_key(block) for block in self.blocks)
 
     @property
     def inputs(self) -> tuple[Input, ...]:

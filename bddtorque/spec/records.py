@@ -134,14 +134,14 @@ class Payload(Record):
 
 @dataclass(frozen=True)
 class Gains(Record):
-    """The gains of the computed-torque law: q̈ = q̈_desired + kv (q̇_desired − q̇) + kp (q_desired − q).
+    """The gains of a control law, in kv (q̇_desired − q̇) + kp (q_desired − q).
 
     Attributes
     ----------
     kp
-        Position gain in 1/s², for all joints or one per joint.
+        Position gain, for all joints or one per joint: in 1/s², for `pd_gravity` in N·m/rad (N/m).
     kv
-        Velocity gain in 1/s, likewise.
+        Velocity gain, likewise: in 1/s, for `pd_gravity` in N·m·s/rad (N·s/m).
     """
 
     kp: Annotated[float | tuple[float, ...], fv.as_gain] = 0.0

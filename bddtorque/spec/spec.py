@@ -77,7 +77,8 @@ class Spec(Record):
     quantity
         What to compile of the robot: ``"torque"``, ``"gravity"``, ... (`bddtorque.dynamics.quantities`).
     gains
-        For the quantity ``"computed_torque"``: ``kp`` in 1/s² and ``kv`` in 1/s, each for all joints or one per joint.
+        For control laws: ``kp`` and ``kv``, each for all joints or one per joint, in 1/s² and 1/s for
+        ``"computed_torque"``, in N·m/rad and N·m·s/rad (N/m and N·s/m) for ``"pd_gravity"``.
     bits
         Word length r of the torques (and of the inputs, unless `input_bits` says otherwise), 2 to 24, or one per joint.
     input_bits
@@ -186,7 +187,8 @@ class Spec(Record):
         Gains | None,
         as_record(Gains),
         ShellOption(
-            "kp= (1/s²) and kv= (1/s), each one or one per joint; for --quantity computed_torque.",
+            "kp= and kv=, each one or one per joint; for --quantity computed_torque (1/s², 1/s) and "
+            "pd_gravity (N·m/rad, N·m·s/rad).",
             "NAME=GAIN",
             fv.parse_table,
             repeats=True,

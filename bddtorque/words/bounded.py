@@ -13,8 +13,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-Floats = npt.NDArray[np.float64]
-
 ULP = 2.0**-52
 """Twice the largest relative error of one float64 operation: the slack also covers the rounding of the radius."""
 UP = 1 + 4 * ULP

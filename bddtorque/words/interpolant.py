@@ -14,14 +14,11 @@ from itertools import pairwise, product
 from typing import Any, ClassVar
 
 import numpy as np
-import numpy.typing as npt
 
 from bddtorque.base.errors import BddTorqueError
 from bddtorque.words.bounded import ULP, Bounded
-from bddtorque.words.formats import TURN
+from bddtorque.words.formats import TURN, Floats
 from bddtorque.words.law import Law
-
-Floats = npt.NDArray[np.float64]
 
 MAX_ARGUMENTS = 4
 NEAREST_AT_ONCE = 1 << 22

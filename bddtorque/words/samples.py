@@ -25,10 +25,8 @@ import numpy.typing as npt
 
 from bddtorque.base.csv_rows import cell_number, check_width, csv_rows
 from bddtorque.base.errors import BddTorqueError, nearest, one_line
-from bddtorque.words.formats import TURN, Format, wrap_turn
+from bddtorque.words.formats import TURN, Floats, Format, wrap_turn
 from bddtorque.words.interpolant import Interpolant, Nearest
-
-Floats = npt.NDArray[np.float64]
 
 MAX_SAMPLES = 2_000_000
 DUPLICATES = ("mean", "refuse")

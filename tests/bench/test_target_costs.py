@@ -109,20 +109,17 @@ def test_no_other_plan_is_made(monkeypatch):
     assert found["tables"].times_float == pytest.approx(found["tables"].operations / found["float"].operations)
 
 
-def test_compile_shows_them(tmp_path, capsys, monkeypatch):
+def test_info_shows_them(tmp_path, capsys, monkeypatch):
     monkeypatch.setenv("COLUMNS", "80")
-    arguments = ["compile", "planar2r", "--bits", "6", "--target", "float", "-o", str(tmp_path / "arm.bdt")]
-    assert main(arguments) == 0
-    table = capsys.readouterr().out.partition("Cost of one state by target")[2].splitlines()
-    shown = [line.split()[0] for line in table if line.startswith((" tables", " integer", " float"))]
-    assert shown == ["tables", "integer", "float"]
-    (row,) = (line for line in table if line.startswith(" float *"))
-    assert "fastest" in row
-    (row,) = (line for line in table if line.startswith(" tables"))
-    assert "× float" in row and "~" in row
-    (row,) = (line for line in table if line.startswith(" integer"))
-    assert row.endswith(" with multiplier") and table[2].endswith(" microcontroller")  # no line is folded
-    assert main([*arguments, "--json"]) == 0
+    arm(6, target="float").save(tmp_path / "arm.bdt")
+    assert main(["info", str(tmp_path / "arm.bdt")]) == 0
+    table = capsys.readouterr().out.partition("Cost of one state by target")[2].partition("\n\nWords")[0]
+    rows = {line.split()[0]: line for line in table.splitlines() if line.startswith((" tables", " integer", " float"))}
+    assert list(rows) == ["tables", "integer", "float"]
+    assert " float *" in rows["float"] and " 1 × float" in rows["float"]
+    assert "× float" in rows["tables"] and "~" in rows["tables"]
+    assert rows["integer"].endswith(" with multiplier")  # no line is folded
+    assert main(["info", str(tmp_path / "arm.bdt"), "--json"]) == 0
     targets = json.loads(capsys.readouterr().out)["targets"]
     counted = [(each["target"], each["counted"]) for each in targets]
     assert counted == [("tables", False), ("integer", False), ("float", True)]

@@ -235,14 +235,6 @@ def test_starting_imports_nothing_heavy():
     assert python(code).stdout == "[]\n"
 
 
-def test_a_pipe_that_closes_early_is_no_traceback():
-    code = "import sys; from bddtorque.cli import main; sys.exit(main(['robots']))"
-    piped = subprocess.run(
-        f'{sys.executable} -c "{code}" | head -1', shell=True, capture_output=True, text=True, check=True
-    )
-    assert "Traceback" not in piped.stderr
-
-
 def test_a_terminal_without_unicode_is_no_traceback():
     code = (
         "import io, sys; sys.stdout = io.TextIOWrapper(sys.stdout.buffer, encoding='ascii'); "

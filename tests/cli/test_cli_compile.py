@@ -12,7 +12,6 @@ import bddtorque as bt
 from bddtorque.base.errors import BddTorqueError
 from bddtorque.cli.options import read_word_lengths
 from bddtorque.compiler.verify import Check
-from bddtorque.plan.forms import FORMS
 from bddtorque.robots.robot_data import robot_from_plain
 
 SMALL = ["--bits", "5", "--block-bits", "10", "--workers", "1", "--no-cache"]
@@ -152,16 +151,6 @@ def test_info_shows_everything(run, model, model_file):
     assert [line for line in ran.out.splitlines() if line != line.rstrip()] == []
     assert "effective bits" in ran.out.rpartition("Torques")[2]
     assert ran.out.index("Blocks") < ran.out.index("Proved for every input word") < ran.out.rindex("Torques")
-
-
-def test_info_as_json(run, model, model_file):
-    told = json.loads(run("info", model_file, "--json").out)
-    assert told["digest"] == model.digest
-    assert [each["nodes"] for each in told["block_list"]] == [diagram.node_count for diagram in model.diagrams]
-    assert [each["depth"] for each in told["block_list"]] == [diagram.depth for diagram in model.diagrams]
-    assert set(told["block_list"][0]["bytes"]) == set(FORMS)
-    assert told["words"] == model.formats.to_plain()
-    assert isinstance(told["constant_sequence"]["constant"], bool)
 
 
 def test_info_shows_every_parameter_of_the_robot(run, tmp_path):

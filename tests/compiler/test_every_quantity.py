@@ -23,8 +23,8 @@ import bddtorque as bt
 from bddtorque.base.plain import matrix, vector
 from bddtorque.compiler.origin import origins_of
 from bddtorque.compiler.verify import verify
+from bddtorque.dynamics.feedback import error_name
 from bddtorque.dynamics.quantities import QUANTITIES
-from bddtorque.dynamics.quantities.computed_torque import error_name
 from bddtorque.dynamics.quantities.mass_matrix import upper_triangle
 from bddtorque.dynamics.run_time import RUN_TIME
 from bddtorque.model.model import from_bytes, to_bytes
@@ -134,18 +134,22 @@ def state_outputs(
             return tree.coriolis(model, q, at["qd"]).T @ at["qd"] - tree.torques(model, q, still, still)
         case "coriolis":
             return tree.coriolis(model, q, at["qd"]).ravel()
+        case "derivatives":
+            return tree.derivatives(model, q, at["qd"], at["qdd"]).ravel()
         case "kinematics":
             return tree.pose(model, q)
         case "jacobian":
             return tree.jacobian(model, q)
-        case "computed_torque":
+        case "computed_torque" | "pd_gravity":
             error = at["q_desired"] - q
             for j, (joint, word) in enumerate(zip(robot.joints, formats.q, strict=True)):
                 if joint.kind.turns:  # the short way round
                     apart = wrap(words[f"q_desired{j + 1}"][state] - words[f"q{j + 1}"][state], word.bits)
                     error[j] = apart * word.lsb * word.sign
-            asked = at["qdd_desired"] + GAINS["kv"] * (at["qd_desired"] - at["qd"]) + GAINS["kp"] * error
-            return tree.torques(model, q, at["qd"], asked)
+            feedback = GAINS["kv"] * (at["qd_desired"] - at["qd"]) + GAINS["kp"] * error
+            if quantity == "pd_gravity":
+                return tree.torques(model, q, still, still) + feedback
+            return tree.torques(model, q, at["qd"], at["qdd_desired"] + feedback)
     raise AssertionError(f"a quantity that this test does not know: {quantity}")
 
 

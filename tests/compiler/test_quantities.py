@@ -124,8 +124,8 @@ def test_values_that_are_no_numbers_are_refused_and_those_beyond_counted(compile
     [
         ({"quantity": "gravitiy"}, "did you mean 'gravity'"),
         ({"quantity": "gravity", "accuracy": "paper"}, "accuracy 'paper' is only valid for quantity 'torque'"),
-        ({"quantity": "gravity", "gains": {"kp": 1}}, "gains is only valid for quantity 'computed_torque'"),
-        ({"gains": {"kp": 1}}, "gains is only valid for quantity 'computed_torque', got 'torque'"),
+        ({"quantity": "gravity", "gains": {"kp": 1}}, "gains is only valid for quantity 'computed_torque' or 'pd_"),
+        ({"gains": {"kp": 1}}, "only valid for quantity 'computed_torque' or 'pd_gravity', got 'torque'"),
         ({"quantity": "computed_torque"}, "needs gains in 1/s² and 1/s, such as gains = .* or --gains kp=100"),
         ({"quantity": "computed_torque", "gains": {"kp": [1, 2, 3]}}, "one per joint"),
         ({"quantity": "computed_torque", "gains": {"kp": -1}}, "at least 0"),

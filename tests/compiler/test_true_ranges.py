@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from small_models import own_options
 from strategies import GEOMETRIES, random_rotation, random_tree
 
 import bddtorque as bt
@@ -59,8 +60,7 @@ def compiled(seed: int, quantity: str, target: str) -> bt.Model:
     options |= {name: size for name, size in (("velocity", 1.5), ("acceleration", 4.0)) if name in needed}
     if "torque" in needed:
         options["torque"] = "auto" if seed % 3 else 20.0  # some can saturate, and say how far
-    if quantity == "computed_torque":
-        options["gains"] = {"kp": 4.0, "kv": 3.0}
+    options |= own_options(quantity)
     return bt.compile(robot, quantity=quantity, workers=1, cache=None, **options)
 
 

@@ -18,6 +18,7 @@ from mutations import at, proved_findings, refusal, replaced, signed, taken_apar
 from oracle import pinocchio_model, random_states
 from recursion_numbers import Number, Plain
 from sample_robots import TREE
+from small_models import own_options
 from strategies import random_robot
 
 import bddtorque as bt
@@ -60,6 +61,17 @@ CASES: list[tuple[Any, str, str, dict[str, Any]]] = [
     (SLIDING, "computed_torque", "float", {"gains": GAINS, **MOTION, "precision": "double"}),
     (SLIDING, "torque", "float", {"payload": BOX, **MOTION}),
 ]
+<<<<<<< HEAD
+=======
+EVERY: list[Any] = [
+    pytest.param(robot, quantity, target, options, marks=pytest.mark.everything)
+    for target in BITS
+    for robot, more in (("planar2r", {}), (SLIDING, MOTION), (RUBBING, {}))
+    for quantity in QUANTITIES
+    if quantity != "torque"
+    for options in [{**more, **own_options(quantity)}]
+]
+>>>>>>> main
 
 
 def compiled(robot: Any, quantity: str, target: str, options: dict[str, Any]) -> bytes:
@@ -73,7 +85,7 @@ def compiled(robot: Any, quantity: str, target: str, options: dict[str, Any]) ->
 def compiled_named(name: str, quantity: str, target: str, **options: Any) -> bytes:
     """Return the file of a quantity of one of ROBOTS."""
     robot, ranges = ROBOTS[name]
-    own: dict[str, Any] = {"gains": {"kp": 100.0, "kv": 20.0}} if quantity == "computed_torque" else {}
+    own = own_options(quantity)
     own |= {"bits": 7} if target == "integer" else {}
     return compiled(robot, quantity, target, {**ranges, "block_bits": 16, **own, **options})
 

@@ -7,7 +7,8 @@ from functools import cache, partial
 import numpy as np
 import pytest
 from browser import needs_chromium
-from report_pages import HOSTILE, data_of, read
+from report_pages import data_of, read
+from small_models import own_options
 
 import bddtorque as bt
 from bddtorque.dynamics.quantities import QUANTITIES
@@ -46,7 +47,6 @@ MODELS = {
         lambda a: 3 * np.sin(a) * np.cos(a), inputs={"a": (9, "angle")}, output={"y": (9,)}, target="integer"
     ),
 }
-GAINS = {"computed_torque": {"gains": {"kp": 4.0, "kv": 4.0}}}
 PAYLOAD = {"mass": [0.0, 2.0], "centre_of_mass": [[0.0, 0.1], 0.0, 0.0], "runtime": True}
 RUN_TIME = {"gravity": "runtime", "payload": PAYLOAD}
 RUBBING = {"shoulder": FRICTION, "elbow": FRICTION}
@@ -57,7 +57,7 @@ UNKNOWN = "float"
 def quantity(name: str, target: str, **options: object) -> bt.Model:
     """Return a quantity of a small arm with friction."""
     robot = bt.load_robot("planar2r").with_friction(RUBBING)
-    return bt.compile(robot, bits=6, quantity=name, target=target, workers=1, **GAINS.get(name, {}), **options)
+    return bt.compile(robot, bits=6, quantity=name, target=target, workers=1, **own_options(name), **options)
 
 
 def _quantity_models() -> dict[str, Callable[[], bt.Model]]:
@@ -168,11 +168,3 @@ def test_what_was_compared_is_told():
         assert report.states == states
         assert all(0.3 < found <= compiled(name).certificate.bounds[0] for found in report.largest_found)
         assert bool(report.largest_found) == bool(states)
-
-
-def test_names_are_escaped():
-    name = HOSTILE
-    model = bt.compile_function(lambda x: x * x, inputs={name: (4, 1.0)}, output={name + "y": (4, 1.0)}, name=name)
-    page = read(report_page(model)[0])
-    assert not page.root.all("img")
-    assert page.root.all("h1")[0].whole_text == name

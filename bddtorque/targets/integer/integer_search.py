@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from heapq import heapify, heappop, heappush
+from typing import Any
 
 from bddtorque.targets.integer.integer_cost import CycleModel
 from bddtorque.targets.integer.integer_sizing import FACTORS, PRODUCT_TOLERANCE, TABLES, Sizer
@@ -54,7 +55,7 @@ class WordSearch:
     def __init__(self, sizer: Sizer, model: CycleModel) -> None:
         self.sizer = sizer
         self.model = model
-        self._known: dict[int, dict[tuple[int, ...], float]] = {key: {} for key in sizer.places}
+        self._known: dict[int, dict[Any, float]] = {key: {} for key in sizer.places}
         self.movable = [*([TABLES] if sizer.tables else []), *sorted(sizer.multiplied), *sizer.inexact]
 
     def start(self, allowed: Floats) -> WordChoice:
@@ -138,8 +139,7 @@ class WordSearch:
         """Return the cycles of products and sums by their bits; what does not depend on these is left out."""
         total = 0.0
         for key, known in self._known.items():
-            coarser = exponents.get(FACTORS + key, 0)
-            given = (exponents.get(key, 0), coarser, *[exponents[word] for word in self.sizer.words_of[key]])
+            given = exponents.get(key, 0), self.sizer.exponents_in[key](exponents)
             if given not in known:
                 known[given] = self._sum_cycles(key, exponents)
             total += known[given]

@@ -9,8 +9,10 @@ processor are made coarser, one bit after the other, as long as the proof holds.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
+from operator import itemgetter
+from typing import Any
 
 import numpy as np
 
@@ -91,13 +93,18 @@ class Sizer:
             for key, places in self.places.items()
             if (rough := [place for place in places if not is_power(self.factors[place])])
         }
+        # by sum: what its words and factors have for exponents; asked for millions of times
+        self.exponents_in: dict[int, Callable[[Mapping[int, int]], Any]] = {
+            key: itemgetter(*names) if (names := [*words, *({FACTORS + key} & self.inexact.keys())]) else _nothing
+            for key, words in self.words_of.items()
+        }
         self._reaches = {
             place: self._adjoint(key) * math.prod(map(self._size, monomial)) * float(self._unit(key))
             for key, monomial in self.factors
             if not is_power(self.factors[place := (key, monomial)])
         }
         self._coarse: dict[int, dict[int, Floats]] = {key: {} for key in self.inexact}
-        self._finest: dict[int, dict[tuple[int, ...], int]] = {key: {} for key in self.places}
+        self._finest: dict[int, dict[Any, int]] = {key: {} for key in self.places}
         halves = [self.adjoints[node] * float(self.units[node]) / 2 for node in self.live]
         self._halves = np.array(halves).reshape(len(self.live), len(units))
         self._weight = {node: math.log2(half.max() * 2) for node, half in zip(self.live, self._halves, strict=True)}
@@ -158,8 +165,7 @@ class Sizer:
 
     def finest(self, key: int, exponents: Mapping[int, int]) -> int:
         """Return the exponent of the finest summand of a sum."""
-        known = self._finest[key]
-        given = (exponents.get(FACTORS + key, 0), *[exponents[word] for word in self.words_of[key]])
+        known, given = self._finest[key], self.exponents_in[key](exponents)
         if given not in known:
             known[given] = min((self.summand(place, exponents) for place in self.places[key]), default=0)
         return known[given]
@@ -248,6 +254,10 @@ class Sizer:
     def _sum_reach(self, key: int) -> float:
         reach = added(self.factors[place] * math.prod(map(self._size, place[1])) for place in self.places[key])
         return max(reach + abs(float(self.forms[key].get((), 0) / self._unit(key))), 1e-300) * 1.001
+
+
+def _nothing(exponents: Mapping[int, int]) -> None:
+    """Return the exponents of a sum of input words with exact factors: none."""
 
 
 def _coarsest(factor: float, allowed: float) -> int:
