@@ -61,17 +61,6 @@ CASES: list[tuple[Any, str, str, dict[str, Any]]] = [
     (SLIDING, "computed_torque", "float", {"gains": GAINS, **MOTION, "precision": "double"}),
     (SLIDING, "torque", "float", {"payload": BOX, **MOTION}),
 ]
-<<<<<<< HEAD
-=======
-EVERY: list[Any] = [
-    pytest.param(robot, quantity, target, options, marks=pytest.mark.everything)
-    for target in BITS
-    for robot, more in (("planar2r", {}), (SLIDING, MOTION), (RUBBING, {}))
-    for quantity in QUANTITIES
-    if quantity != "torque"
-    for options in [{**more, **own_options(quantity)}]
-]
->>>>>>> main
 
 
 def compiled(robot: Any, quantity: str, target: str, options: dict[str, Any]) -> bytes:
