@@ -5,14 +5,14 @@ They serve the ranges of words that nobody states, saturation, and what certific
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache, partial
 
 import numpy as np
 import numpy.typing as npt
 
-from bddtorque.dynamics.quantities.computed_torque import gains_of
+from bddtorque.dynamics.feedback import FeedbackLaw
 from bddtorque.dynamics.quantity import MOTION
 from bddtorque.proof.motion_rows import motion_rows
 from bddtorque.proof.serial_parts import serial_parts
@@ -141,17 +141,19 @@ def torque_box(spec: Spec, robot: Robot, words: Mapping[str, Format]) -> TorqueB
     names = [f"{kind}{j}" for kind in MOTION for j in range(1, n + 1)]
     still = {name: (0, 0) for name in names if name not in words}
     low, high = input_ends({name: words.get(name, STILL) for name in names}, still)
-    if "gains" in record.keys:
-        _add_feedback(spec, robot, words, low, high)
+    if isinstance(record, FeedbackLaw):
+        _add_feedback(record.gains_of(spec, robot), robot, words, low, high)
     return TorqueBox(robot, tuple(low.tolist()), tuple(high.tolist()), record.friction)
 
 
-def _add_feedback(spec: Spec, robot: Robot, words: Mapping[str, Format], low: Floats, high: Floats) -> None:
+def _add_feedback(
+    gains: Sequence[tuple[float, float]], robot: Robot, words: Mapping[str, Format], low: Floats, high: Floats
+) -> None:
     """Set the ends of the accelerations that a control law asks for, whatever the state is."""
     n = len(robot.joints)
     desired = [f"{kind}_desired{j}" for kind in MOTION for j in range(1, n + 1)]
     least, most = input_ends({name: words[name] for name in desired}, {})
-    for j, (kp, kv) in enumerate(gains_of(spec, robot)):
+    for j, (kp, kv) in enumerate(gains):
         position = Interval(least[j] - high[j], most[j] - low[j])
         if robot.joints[j].kind.turns:
             position = Interval(-HALF_TURN, HALF_TURN)
