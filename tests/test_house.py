@@ -33,7 +33,7 @@ BUDGETS = {
     "dynamics": 4_130,
     "evaluate": 5_429,
     "export": 7_120,
-    "independent": 7_573,
+    "independent": 7_587,
     "model": 1_185,
     "plan": 4_140,
     "proof": 3_788,

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from bddtorque.independent import peaks
 from bddtorque.independent.bounds import _parabola
 from bddtorque.independent.cascade import run
+from bddtorque.independent.comparison import WaveAlgebra
 from bddtorque.independent.enclosures import (
     BITS,
     Enclosure,
@@ -28,8 +29,11 @@ from bddtorque.independent.enclosures import (
 )
 from bddtorque.independent.fields import Field, Grid
 from bddtorque.independent.graph import Angle
+<<<<<<< HEAD
+=======
 from bddtorque.independent.grids import stays_below
 from bddtorque.independent.harmonics import WaveAlgebra
+>>>>>>> main
 from bddtorque.independent.ieee import PRECISIONS, sine_error, sine_of_word, single_sines
 from bddtorque.independent.peaks import as_motions, enclosed, enclosed_by_boxes, enclosed_on_few_axes
 from bddtorque.independent.plan import plan_of
