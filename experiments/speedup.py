@@ -46,8 +46,8 @@ BITS = 8
 LATENCY = 5.0
 """Steps of a message, in the column that has messages cost anything."""
 RECORDED = {
-    "planar2r": (3.979, 0.3848, 126, 48.48, 9.484),
-    "planar3r_a": (3.999, 0.2717, 999, 271.4, 15.15),
+    "planar2r": (3.991, 0.2739, 128, 63.0, 9.484),
+    "planar3r_a": (3.999, 0.2657, 1024, 301.3, 15.15),
     "puma560": (4.0, 0.2541, 4096, 2038, 27.40),
     "ur5": (4.0, 0.2487, 4096, 1720, 28.05),
 }

@@ -29,14 +29,14 @@ BUDGETS = {
     "base": 2_220,
     "bench": 2_200,
     "cli": 3_770,
-    "compiler": 2_180,
+    "compiler": 2_190,
     "dynamics": 4_130,
     "evaluate": 5_429,
     "export": 7_120,
-    "independent": 7_525,
+    "independent": 7_587,
     "model": 1_185,
     "plan": 4_140,
-    "proof": 2_750,
+    "proof": 3_788,
     "questions": 3_790,
     "report": 2_350,
     "robots": 3_112,
@@ -46,7 +46,7 @@ BUDGETS = {
     "words": 2_545,
 }
 """Lines of Python that a folder may hold. They only shrink; what needs more says why in the commit that changes it."""
-MAX_LINES, MAX_FILES, MAX_TEST_LINES, MAX_FILE_LINES = 65_647, 352, 44_640, 450
+MAX_LINES, MAX_FILES, MAX_TEST_LINES, MAX_FILE_LINES = 66_747, 356, 44_762, 450
 """Of the package, of its files, of tests/, and of one file."""
 
 

@@ -108,8 +108,10 @@ def _bench_machine(compiling: Compiling, options: MachineBench, as_json: bool) -
     for report in found:
         show()
         show(_timing_table(report))
+        show()
         show(_call_table(report))
         if report.latency is not None:
+            show()
             show(_latency_table(report))
 
 

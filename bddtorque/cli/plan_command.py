@@ -59,8 +59,9 @@ def plan_command(
         return
     for note in notes:
         show(f"note: {note}")
-    most = None if everything else MAX_WORDS
-    show(plan_text(plan, robot.name, bounds, most, terminal_width()).removesuffix("\n"))
+    most, title = None if everything else MAX_WORDS, robot.name
+    title += "" if given.is_torque else f", {given.quantity}"
+    show(plan_text(plan, title, bounds, most, terminal_width()).removesuffix("\n"))
     if not everything and len(plan.wires) > MAX_WORDS:
         show("--all lists every word")
     if out is not None:

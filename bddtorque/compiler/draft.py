@@ -19,6 +19,7 @@ from bddtorque.plan.table import Table
 from bddtorque.proof.certificate import Certificate
 from bddtorque.proof.proved_bound import ROBOT, Parts, ProvedBound
 from bddtorque.proof.saturation import Verdict, Witness, prove_saturation, prove_word_saturation
+from bddtorque.proof.torque_range import torque_box
 from bddtorque.targets.builder import OutputFormat
 from bddtorque.words.bounded import ROUND_UP, Interval
 from bddtorque.words.formats import Format
@@ -139,9 +140,10 @@ def _verdicts(
     formats, provenance, plan = draft.formats, draft.provenance, draft.plan
     reach = [(bound.low, bound.high) for bound in bounds]
     if provenance.is_torque:
-        robot, _ = provenance.require_robot()
-        return prove_saturation(robot, formats, plan, tables, reach, errors)
-    if provenance.robot is not None:
+        robot, spec = provenance.require_robot()
+        return prove_saturation(robot, formats, plan, tables, reach, errors, torque_box(spec, robot, formats.words))
+    if provenance.robot is not None and provenance.spec is not None:
+        box = torque_box(provenance.spec, provenance.robot, formats.words)
         outputs = list(formats.results.values())
 
         def units(words: Mapping[str, npt.NDArray[np.int64]], place: int) -> npt.NDArray[np.float64]:
@@ -149,7 +151,7 @@ def _verdicts(
             assert true is not None  # a robot's are known
             return outputs[place].units(true[:, place])  # type: ignore[no-any-return]
 
-        return prove_word_saturation(formats, plan, tables, reach, units)
+        return prove_word_saturation(formats, plan, tables, reach, units, errors, box)
     output = plan.outputs[0]
     if math.floor(bounds[0].low + 0.5) >= output.low and math.floor(bounds[0].high + 0.5) <= output.high:
         return [("cannot", None, reach[0])]

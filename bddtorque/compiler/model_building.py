@@ -69,7 +69,8 @@ def finish_model(
     with step(told, f"proving {name}"), within_floats(draft.provenance.kind, name):
         certificate = certify(draft, blocks.facts, blocks.tables)
     check_accuracy(draft.provenance, certificate)
-    wide = range_notes(draft.formats, certificate) if draft.provenance.is_torque else []
+    robot = draft.provenance.robot if draft.provenance.is_torque else None
+    wide = [] if robot is None else range_notes(robot, draft.formats)
     report = {
         "seconds": time.perf_counter() - started,
         "planning_seconds": planned - started,

@@ -15,8 +15,9 @@ from bddtorque.dynamics.quantity import derived_words
 from bddtorque.model.provenance import of_robot
 from bddtorque.plan.plan import Plan
 from bddtorque.plan.wires import AngleSum, Input
-from bddtorque.proof.certificate import Certificate
-from bddtorque.proof.torque_extents import MARGIN, MAX_JOINTS_IN_TERMS
+from bddtorque.proof.saturation import ROOM
+from bddtorque.proof.torque_extents import MARGIN, MAX_JOINTS_IN_TERMS, largest_found
+from bddtorque.proof.torque_range import torque_box
 from bddtorque.robots.robot import Robot
 from bddtorque.spec import InputBits, JointSpec, Ranges, Spec
 from bddtorque.spec.resolve import input_arrays, interface_of, stated_joints, torque_bits
@@ -28,16 +29,16 @@ from bddtorque.targets.tables.cover import extra_bits, summand_counts
 from bddtorque.targets.target import PlanTask, TracedOutputs, with_laws
 from bddtorque.words.argument import intervals
 from bddtorque.words.bounded import ROUND_UP, Interval
-from bddtorque.words.interface import Derived, Interface
+from bddtorque.words.interface import Derived, Interface, WordArray
 from bddtorque.words.joint_friction import friction_reach
 
 NOISE, NOISE_WORDS = 4 * MARGIN, 1e-3
 """Of the largest output: what is below the first is rounding noise in the place of 0, and has words for the second."""
 AXIS_SLACK = 1e-5
 """Entries of rotations can be so far above 1: robots are refused whose axes are farther from orthonormal."""
-WIDE = 4.0
-"""A range that is more than so many times the largest torque wastes two bits: people are told."""
-DIGITS = 2
+WIDE = 1.5
+"""A range that is more than so many times the largest torque found wastes half a bit: people are told."""
+DIGITS = 3
 """Significant digits of a range that nobody states."""
 UNIT_BITS = 20
 """Bits of the unit of words that start just below 0: with those of a word they are fewer than a float has."""
@@ -172,8 +173,8 @@ def quantity_words(spec: Spec, robot: Robot) -> tuple[Spec, Interface, list[Inte
     with within_floats("robot", robot.name):
         ranges = _reach(known, robot, Interface(inputs, (), derived_words(known.record, robot, inputs)), origins)
         if per_joint and any(joint.torque == "auto" for joint in said):
-            lengths = torque_bits(spec, robot)
-            highs = [round_up(with_room(far, bits)) for far, bits in zip(_far(ranges), lengths, strict=True)]
+            lengths, far = torque_bits(spec, robot), _far(_closest(known, robot, inputs, said, ranges))
+            highs = [round_up(with_room(most * ROOM, bits)) for most, bits in zip(far, lengths, strict=True)]
             joints = [
                 replace(joint, torque=(-high, high)) if joint.torque == "auto" else joint
                 for joint, high in zip(said, highs, strict=True)
@@ -183,6 +184,18 @@ def quantity_words(spec: Spec, robot: Robot) -> tuple[Spec, Interface, list[Inte
         reaches = zip(ranges, _far(ranges), signed, strict=True)
         ends = [] if per_joint else [_ends(own, far, known, two_sided) for own, far, two_sided in reaches]
     return known, interface_of(known, robot, ends), ranges, origins
+
+
+def _closest(
+    spec: Spec, robot: Robot, inputs: Sequence[WordArray], said: Sequence[JointSpec], ranges: Sequence[Interval]
+) -> list[Interval]:
+    """Return ranges of torques as close as a search finds them, where nobody states any."""
+    box, closest = torque_box(spec, robot, Interface(tuple(inputs), ()).words), list(ranges)
+    for j, joint in enumerate(said):
+        own = box.range(j) if box is not None and joint.torque == "auto" else None
+        if own is not None:
+            closest[j] = Interval(max(own.low, closest[j].low), min(own.high, closest[j].high))
+    return closest
 
 
 def _far(ranges: Sequence[Interval]) -> list[float]:
@@ -285,25 +298,20 @@ def round_up(number: float) -> float:
     return rounded if rounded >= number else float(f"{digits + 1}e{exponent}")
 
 
-def range_notes(formats: Interface, certificate: Certificate) -> list[str]:
-    """Return one line on torque ranges that are far larger than what can occur, or nothing."""
+def range_notes(robot: Robot, formats: Interface) -> list[str]:
+    """Return one line on torque ranges that are far larger than any torque that a search finds, or nothing."""
     highs = [max(abs(word.low), abs(word.high)) for word in formats.tau]
-    # what the certificate holds counts the error of the words too, and theirs is large where the range is
-    if all(
-        high <= WIDE * (each.largest - each.bound_si) for high, each in zip(highs, certificate.torques, strict=True)
-    ):
-        return []
-    ranges = certificate.ranges
-    wide = [j for j, (high, known) in enumerate(zip(highs, ranges, strict=True)) if high > WIDE * known.at_most > 0]
+    found = largest_found(robot, formats)
+    wide = [j for j, (high, most) in enumerate(zip(highs, found, strict=True)) if high > WIDE * most > 0]
     if not wide:
         return []
-    ratios = sorted(highs[j] / ranges[j].at_most for j in wide)
+    ratios = sorted(highs[j] / found[j] for j in wide)
     first, last = (f"{ratio:,.3g}" if ratio < 1000 else f"{ratio:,.0f}" for ratio in (ratios[0], ratios[-1]))
     if len(wide) == 1:
-        j, unit = wide[0], ranges[wide[0]].unit
-        said = f"joint '{ranges[j].joint}': torque range ±{highs[j]:g} {unit} is {first} times what the arm "
-        said += f"can need (±{ranges[j].at_most:.2g} {unit})"
+        j, unit = wide[0], formats.tau[wide[0]].unit
+        said = f"joint '{robot.joint_names[j]}': torque range ±{highs[j]:g} {unit} is {first} times the largest torque "
+        said += f"found (±{found[j]:.3g} {unit})"
     else:
-        names = ", ".join(f"'{ranges[j].joint}'" for j in wide)
-        said = f"joints {names}: torque ranges are {first} to {last} times what the arm can need"
-    return [f'{said}: use torque = "auto"']
+        names = ", ".join(f"'{robot.joint_names[j]}'" for j in wide)
+        said = f"joints {names}: torque ranges are {first} to {last} times the largest torques found"
+    return [f'{said}: use torque = "auto" (--torque auto)']

@@ -117,15 +117,15 @@ class Claim:
             step,
         )
 
-    def most_arithmetic(self, noise: float, points: float, skew: float) -> float:
+    def most_arithmetic(self, noise: float, points: float, skew: float, summed: float = 0.0) -> float:
         """Return what the arithmetic of a function may be said to come to, in units.
 
         docs/certificate.md has as many times the rounding of floats on a grid as there are points on it, or less. Ours
         may be smaller than another's, and is none where constants cancel: the result is taken to be rounded. `skew` is
         how far the robot's rotations can be taken to be from true ones, over all terms of a torque: it counts as many
-        times.
+        times. `summed` is the size of the numbers that the output is summed from, where that may matter.
         """
-        size = abs(self.found.low) + abs(self.found.high) + abs(float(self.word.middle)) / self.word.lsb + 1
+        size = abs(self.found.low) + abs(self.found.high) + abs(float(self.word.middle)) / self.word.lsb + 1 + summed
         return LARGER * points * (noise + HALF * size) + (6.4e-12 + points * skew) * size
 
     def check_parts(self, arithmetic: float, difference: float) -> None:

@@ -153,7 +153,10 @@ def _findings(data: bytes) -> Iterator[Finding]:
         claim.check_difference(difference, truth.step)
     yield true_finding(truth.step, truth.compared_with, differences, comparison.how)
     for j, claim in enumerate(claims):
-        claim.check_parts(claim.most_arithmetic(comparison.noise[j], truth.points, truth.skew), differences[j])
+        arithmetic = claim.most_arithmetic(comparison.noise[j], truth.points, truth.skew)
+        if claim.stated.parts["arithmetic"] > arithmetic:  # it may be summed from larger numbers that cancel
+            arithmetic = claim.most_arithmetic(comparison.noise[j], truth.points, truth.skew, truth.sizes[j])
+        claim.check_parts(arithmetic, differences[j])
         truth.check_range(claim, comparison.ranges.get((TRUE, j)))
         require(
             truth.accuracy is None or claim.stated.total < truth.accuracy,

@@ -2,30 +2,37 @@
 
 Both are polynomials in the motions whose coefficients are trigonometric polynomials in the positions. So is their
 difference, which is therefore known everywhere once it is known on a grid (`fields`).
+
+Traced functions, and what is no more than a product of poses, are compared wave by wave, in rationals: a term is a
+product of input words, each from −1 to 1, and a sine or cosine of a whole combination of angles. Products of waves
+become sums of waves, so that equal functions have equal terms.
 """
 
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
 
 from .cascade import Angles, angles_of, unrounded
 from .circuits import Circuit, Term
+from .enclosures import Ball
 from .fields import DegreeAlgebra, Field, Grid, Shape, highest, joined
-from .findings import RefusedError, require
-from .formats import box_of
-from .harmonics import ranges_in_waves
+from .findings import RefusedError, require, work
+from .formats import Format, box_of
+from .graph import Angle, short
 from .ieee import up
 from .laws import Friction
 from .nearby import SURE, compare_nearby
 from .peaks import common, enclosed, enclosed_by_boxes, noise, within
 from .plan import Block, Plan
-from .ranges import Box, Span
+from .ranges import Box, Span, Terms, add_term
 from .subjects import Subject
+from .tables import Facts
 
 FAR, TRUE, SUM, PLAN = "difference", "truth", "sum", "plan"
 Key = tuple[str, int]
@@ -61,13 +68,16 @@ class Comparison:
         return max(map(abs, self.ranges[FAR, output]))
 
 
-def compare(plan: Plan, subject: Subject, wanted: Spans) -> Comparison:
+def compare(plan: Plan, subject: Subject, facts: Sequence[Facts], wanted: Spans) -> Comparison:
     """Compare a plan with what it stands for: the differences of all outputs, true outputs and sums.
 
     Both are written down once, as terms of a circuit. Ranges are looked at more closely where they leave what is
     wanted. Ends of a true range that are known are not asked for.
     """
-    pair, known = _Pair(plan, subject, wanted), {j: _known_units(subject, j) for kind, j in wanted if kind == TRUE}
+    pair, known = (
+        _Pair(plan, subject, facts, wanted),
+        {j: _known_units(subject, j) for kind, j in wanted if kind == TRUE},
+    )
     asked = dict(wanted)
     for j, (least, most) in known.items():
         low, high = wanted[TRUE, j]
@@ -171,8 +181,8 @@ def _compare_in_waves(pair: _Pair, wanted: Spans) -> Comparison:
     terms = {key: pair.terms[key] for key in wanted}
     words = dict(enumerate(pair.subject.motions.values()))
     words |= {-1 - axis: word for axis, word in enumerate(pair.subject.positions)}
-    ranges, count = ranges_in_waves(pair.circuit, terms, words, wanted)
-    return Comparison(ranges, {j: 0.0 for kind, j in wanted if kind == FAR}, (f"{count:,} waves in rationals",))
+    ranges = ranges_in_waves(pair.circuit, terms, words, wanted)
+    return Comparison(ranges, {j: 0.0 for kind, j in wanted if kind == FAR}, ("wave by wave, in rationals",))
 
 
 def _compare_nearby(pair: _Pair, keys: Collection[Key]) -> Comparison:
@@ -196,12 +206,9 @@ class _Pair:
 
     plan: Plan
     subject: Subject
+    facts: Sequence[Facts]
     wanted: Spans
-
-    @cached_property
-    def circuit(self) -> Circuit:
-        """Both, written down."""
-        return Circuit()
+    circuit: Circuit = field(default_factory=Circuit)
 
     @cached_property
     def angles(self) -> Angles:
@@ -261,12 +268,18 @@ class _Pair:
         return {key: found[FAR, key[1]] if key[0] == TRUE else found[key] for key in self.wanted}
 
     def box(self, positions: Sequence[int]) -> Box:
-        """Return the ranges of all motions, those of laws with room, and of sliding positions on a grid as motions."""
+        """Return the ranges of all motions, those of laws, and of sliding positions on a grid as motions."""
         count, words = len(self.subject.motions), self.subject.positions
         motions, first = box_of(dict(enumerate(self.subject.motions.values()))), count + len(self.plan.wires)
         sliders = {axis: first + position for axis, position in enumerate(positions) if not words[position].angle}
-        unit = dict.fromkeys((*range(count, first), *sliders.values()), (-1.0, 1.0))
-        return Box({**motions.ends, **unit}, motions.zeros, sliders)
+        laws = {count + k: self._law_ends(k) for k, wire in enumerate(self.plan.wires) if wire.kind == "lookup"}
+        return Box({**motions.ends, **laws, **dict.fromkeys(sliders.values(), (-1.0, 1.0))}, motions.zeros, sliders)
+
+    def _law_ends(self, place: int) -> Span:
+        """Return what a look-up is within, over `_law_size` of its block."""
+        block = self.plan.wires[place].block
+        size, (low, high) = _law_size(self.plan.blocks[block]), self.facts[block].reach
+        return math.nextafter(low / size, -math.inf), math.nextafter(high / size, math.inf)
 
     @cached_property
     def _frictions(self) -> list[tuple[int | None, Fraction]]:
@@ -306,5 +319,124 @@ class _Pair:
             and (argument.bits, argument.scale, argument.centre) == (known.bits, known.scale, known.middle),
             f"plan, wire {place}: expected friction of a velocity as its format has it",
         )
-        most = max(abs(block.low), abs(block.high)) + 1
-        return self.circuit.motion(len(self.subject.motions) + place, Fraction(most))
+        return self.circuit.motion(len(self.subject.motions) + place, Fraction(_law_size(block)))
+
+
+def _law_size(block: Block) -> int:
+    """Return what the values of a law cannot exceed, in units."""
+    return max(abs(block.low), abs(block.high)) + 1
+
+
+WaveKey = tuple[tuple[int, ...], Angle | None, bool]
+"""Words that are multiplied, by number; the angle of a wave or None; whether it is a sine."""
+MAX_TERMS = 20_000
+MAX_FACTORS = 1000
+"""Words that are multiplied with each other."""
+RATIONAL = 1000
+"""Floats that take as long as a product of two terms."""
+
+
+class Waves(Terms):
+    """A sum of terms with rational coefficients."""
+
+    __slots__ = ()
+
+    def __init__(self, terms: dict[WaveKey, Fraction]) -> None:
+        super().__init__({key: factor for key, factor in terms.items() if factor})
+        require(len(self.terms) <= MAX_TERMS, f"the function has more than {MAX_TERMS:,} waves")
+
+    def __mul__(self, other: Waves) -> Waves:
+        total: dict[WaveKey, Fraction] = {}
+        require(len(self.terms) * len(other.terms) <= 50 * MAX_TERMS, "the function has too many waves")
+        work(RATIONAL * len(self.terms) * len(other.terms))
+        for first, a in self.terms.items():
+            for second, b in other.terms.items():
+                for key, factor in _product(first, second):
+                    add_term(total, key, short(a * b) * factor)
+        return Waves(total)
+
+    def enclosed(self, words: Mapping[int, Format], wanted: Span) -> Span:
+        """Return a range for all words, by number: that of all terms together, or closer, as `peaks` has it."""
+        low = high = Fraction(0)
+        for (numbers, angle, _), factor in self.terms.items():
+            ends = [factor]
+            for number, power in Counter(numbers).items():
+                word = words[number]
+                least, top = (Fraction(end, word.size) ** power for end in (word.lowest, word.highest))
+                own = (Fraction(0), max(least, top)) if power % 2 == 0 else (least, top)
+                ends = [one * other for one in ends for other in own]
+            ends += [-each for each in ends] if angle is not None else []
+            low, high = low + min(ends), high + max(ends)
+        found = -up(-low), up(high)
+        if wanted[0] <= found[0] and found[1] <= wanted[1]:
+            return found
+        return enclosed(self._field(words), box_of(words), wanted)
+
+    def _field(self, words: Mapping[int, Format]) -> Field:
+        """Return the sum on a grid of the angles, with rounded coefficients."""
+        turning = {axis for _, angle, _ in self.terms if angle is not None for axis, _ in angle.multipliers}
+        axes = range(max(turning, default=0) + 1)
+        degrees = [1 + 2 * max(map(abs, of), default=0) for of in (self._multipliers(axis) for axis in axes)]
+        grid = Grid(degrees)
+        total = Field({})
+        for (numbers, angle, sine), factor in self.terms.items():
+            wave = grid.number(Fraction(1)) if angle is None else grid.wave(angle, not sine)
+            total = total + wave * grid.number(factor) * Field({numbers: Ball(1.0)})
+        return total
+
+    def _multipliers(self, axis: int) -> list[int]:
+        return [dict(angle.multipliers).get(axis, 0) for _, angle, _ in self.terms if angle is not None]
+
+
+def ranges_in_waves(
+    circuit: Circuit, terms: Mapping[Key, Term], words: Mapping[int, Format], wanted: Mapping[Key, Span]
+) -> dict[Key, Span]:
+    """Return the ranges of terms over all words, by number."""
+    waves = circuit.values(terms, WaveAlgebra())
+    return {key: each.enclosed(words, wanted[key]) for key, each in waves.items()}
+
+
+class WaveAlgebra:
+    """Waves as the `Numbers` of circuits; a sliding position of axis k has the number −1 − k."""
+
+    @staticmethod
+    def number(value: Fraction) -> Waves:
+        """Return a constant."""
+        return Waves({((), None, False): value})
+
+    @staticmethod
+    def motion(number: int, factor: Fraction) -> Waves:
+        """Return a word times a factor."""
+        return Waves({((number,), None, False): factor})
+
+    def position(self, axis: int, low: int, high: int) -> Waves:
+        """Return the word of a sliding joint."""
+        return self.motion(-1 - axis, Fraction(high + 1))
+
+    @staticmethod
+    def wave(angle: Angle, cosine: bool) -> Waves:
+        """Return the sine or cosine of an angle."""
+        key, sign = _canonical((), angle, not cosine)
+        return Waves({key: Fraction(sign)}) if sign else Waves({})
+
+
+def _canonical(words: tuple[int, ...], angle: Angle, sine: bool) -> tuple[WaveKey, int]:
+    """Return the one key of a wave, and its sign; 0 where it is nothing."""
+    angle, sine, sign = angle.canonical(sine)
+    if angle == Angle():
+        return (words, None, False), 0 if sine else sign
+    return (words, angle, sine), sign
+
+
+def _product(first: WaveKey, second: WaveKey) -> list[tuple[WaveKey, Fraction]]:
+    words = tuple(sorted(first[0] + second[0]))
+    require(len(words) <= MAX_FACTORS, f"expected products of at most {MAX_FACTORS:,} words")
+    a, b = first[1], second[1]
+    if a is None or b is None:
+        return [((words, b if a is None else a, second[2] if a is None else first[2]), Fraction(1))]
+    # cos a·cos b = (cos(a − b) + cos(a + b))/2, and so on
+    half, sine = Fraction(1, 2), first[2] != second[2]
+    plus = a.plus(b), -half if first[2] and second[2] else half
+    minus = a.plus(b.times(-1)), -half if second[2] and not first[2] else half
+    keys = [(*_canonical(words, angle, sine), factor) for angle, factor in (plus, minus)]
+    return [(key, factor * sign) for key, sign, factor in keys if sign]

@@ -54,6 +54,20 @@ def world_of(robot: Robot, algebra: Any) -> World:
 
 def torques(robot: Robot, state: State, algebra: Any, world: World | None = None) -> list[Any]:
     """Return the torque of every drive, friction left out."""
+    return drive_torques(robot, state, loads(robot, state, algebra, world), algebra)
+
+
+def drive_torques(robot: Robot, state: State, carried: Sequence[tuple[Vector, Vector]], algebra: Any) -> list[Any]:
+    """Return the torque of every drive from the `loads` of all members."""
+    taus: list[Any] = [algebra.number(ZERO)] * len(robot.joints)
+    for member, (f, m), qdd in zip(robot.members, carried, state.qdd, strict=True):
+        own = (m[2] if member.joint.turns else f[2]) + qdd.scaled(member.joint.rotor)
+        taus[member.drive] = taus[member.drive] + own.scaled(member.multiplier)
+    return taus
+
+
+def loads(robot: Robot, state: State, algebra: Any, world: World | None = None) -> list[tuple[Vector, Vector]]:
+    """Return the force that every member carries and its moment about the origin of its frame, in axes of that."""
     world = world or world_of(robot, algebra)
     load, zero = world.load, algebra.number(ZERO)
     still: Vector = [zero] * 3
@@ -84,12 +98,8 @@ def torques(robot: Robot, state: State, algebra: Any, world: World | None = None
             force, moment = _load_wrench(robot, load, w, dw, a, algebra)
             f, m = added(f, force), added(m, moment)
         wrenches.append((f, m))
-    taus: list[Any] = [zero] * len(robot.joints)
     for i, member in reversed([*enumerate(robot.members)]):
         joint, (f, m) = member.joint, wrenches[i]
-        own = (m[2] if joint.turns else f[2]) + state.qdd[i].scaled(joint.rotor)
-        own = own if member.multiplier == 1 else own.scaled(member.multiplier)
-        taus[member.drive] = taus[member.drive] + own
         if member.carrier == BASE:
             continue
         if joint.turns:
@@ -100,7 +110,7 @@ def torques(robot: Robot, state: State, algebra: Any, world: World | None = None
         m = added(m, cross([algebra.number(each) for each in joint.translation], f))
         force, moment = wrenches[member.carrier]
         wrenches[member.carrier] = added(force, f), added(moment, m)
-    return taus
+    return wrenches
 
 
 def kinetic_energy(robot: Robot, state: State, algebra: Any, world: World) -> Any:

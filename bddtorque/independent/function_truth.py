@@ -13,12 +13,11 @@ from .bounds import OutputBound
 from .cascade import angles_of, unrounded
 from .certificate import FUNCTIONS, Claim, Stated
 from .circuits import Circuit, Term
-from .comparison import FAR, SUM, Comparison, Key, Spans
+from .comparison import FAR, SUM, Comparison, Key, Spans, ranges_in_waves
 from .enclosures import Ball
 from .findings import require
 from .formats import Format, Words
 from .graph import Angle, evaluate, graph_of
-from .harmonics import ranges_in_waves
 from .plan import Argument, Plan
 from .ranges import Span
 from .reading import object_of, real, text
@@ -34,7 +33,7 @@ class FunctionTruth:
     """A function of words: one number comes out, and the truth stands in the file, unless its words were given."""
 
     step = "function"
-    points, skew = 1.0, 0.0
+    points, skew, sizes = 1.0, 0.0, (0.0,)
 
     def __init__(
         self, header: dict[str, Any], plan: Plan, words: Words, stated: list[Stated], facts: list[Facts]
@@ -121,7 +120,7 @@ class FunctionTruth:
 
         (found,) = unrounded(self.plan, words, angles_of(self.plan, self.axes), circuit, opaque, look)
         terms[FAR, 0] = found - self.output.in_units(true, circuit)
-        return ranges_in_waves(circuit, terms, dict(enumerate(self.inputs.values())), wanted)[0]
+        return ranges_in_waves(circuit, terms, dict(enumerate(self.inputs.values())), wanted)
 
 
 def _check_rules(rules: Any, plan: Plan, relative_to: str) -> None:

@@ -26,10 +26,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from .boxes import stays_below
 from .enclosures import Ball, sine_and_cosine
 from .fields import Field
 from .findings import work
+from .grids import stays_below
 from .ranges import Box, Monomial, Span, add_term, by_bernstein, by_monomials, moved
 
 Waves = npt.NDArray[Any]
@@ -39,8 +39,6 @@ FINER = (4, 6, 8, 12, 16, 24, 48, 96, 192, 384)
 MAX_POINTS = 40_000_000
 AT_ONCE = 2_000_000
 """Points of a fine grid that are kept in double precision, and for all monomials together."""
-TAIL = 0.02
-"""Of what is left of the limit: waves of the highest degrees that add up to no more are counted by their amplitudes."""
 SINGLE = 1e-5
 """Relative to all amplitudes together: far more than single precision loses on the fine grid."""
 DOUBLE = 1e-14
@@ -152,14 +150,10 @@ def _by_grids(terms: Mapping[Monomial, Ball], box: Box, wanted: Span) -> Span:
     for monomial, ball in terms.items():
         waves[monomial], own = _waves(ball)
         off += own * max(map(abs, box.span(monomial)))
-    room = min(abs(end) for end in (*wanted, wanted[1] - wanted[0]) if math.isfinite(end))
-    short, left_out = _shortened(waves, box, TAIL * max(0.0, room - off))
     best = -math.inf, math.inf
-    if math.prod(_points(short, FINER[0])) * len(short) > AT_ONCE:
-        best = enclosed_on_few_axes(short, off + left_out, box, wanted)
+    if math.prod(_points(waves, FINER[0])) * len(waves) > AT_ONCE:
+        best = enclosed_on_few_axes(waves, off, box, wanted)
     if not within(best, wanted):
-        best = common(best, _by_waves(short, off + left_out, box, wanted))
-    if left_out and not within(best, wanted):
         best = common(best, _by_waves(waves, off, box, wanted))
     if not within(best, wanted):  # by so little that only a grid of very many points along few positions tells
         best = common(best, enclosed_on_few_axes(waves, off, box, wanted, FINER[3:]))
@@ -187,23 +181,6 @@ def _points(waves: dict[Monomial, Waves], factor: int) -> list[int]:
     """Return how many points a fine grid has along each axis."""
     shape = np.broadcast_shapes(*(each.shape for each in waves.values()))
     return [factor * (count // 2) if count > 1 else 1 for count in shape]
-
-
-def _shortened(waves: dict[Monomial, Waves], box: Box, allowed: float) -> tuple[dict[Monomial, Waves], float]:
-    """Return the waves without those of the highest degrees, as far as these are weak, and what was left out."""
-    left_out = 0.0
-    weights = {monomial: max(map(abs, box.span(monomial))) for monomial in waves}
-    for axis in range(max(each.ndim for each in waves.values())):
-        while (count := max(each.shape[axis] for each in waves.values() if each.ndim)) > 1:
-            degree = count // 2
-            ends = (degree, degree + 1)  # the places of the frequencies degree and −degree
-            highest = [monomial for monomial, each in waves.items() if each.ndim and each.shape[axis] == count]
-            weight = sum(float(np.abs(np.take(waves[each], ends, axis)).sum()) * weights[each] for each in highest)
-            if left_out + weight > allowed:
-                break
-            left_out += weight
-            waves = {**waves, **{each: np.delete(waves[each], ends, axis) for each in highest}}
-    return waves, left_out * (1 + 1e-6)
 
 
 def _on_grid(waves: dict[Monomial, Waves], points: list[int], box: Box, wanted: Span) -> tuple[Span, float]:

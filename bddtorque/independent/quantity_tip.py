@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .dynamics import Vector, added, combined, frames_of, tip_frame
+from .dynamics import Vector, added, cross, frames_of, tip_frame
 from .ranges import Span
 from .robots import ZERO, Robot
 from .subjects import ANY, CheckedQuantity, Output, Scene, Subject
@@ -54,25 +54,17 @@ class Jacobian(CheckedQuantity):
         return [Output("jacobian", (6, len(turns)), labels, units)]
 
     def truth(self, scene: Scene) -> list[Any]:
-        """Return the entries row by row: what each joint makes of the tip, from the tip inward."""
-        robot, state, algebra = scene.robot, scene.at_rest, scene.algebra
-        frames = frames_of(robot, state, algebra, robot.tip_path)
+        """Return the entries row by row: the axis of each joint, and its cross product with the way to the tip."""
+        robot, algebra = scene.robot, scene.algebra
+        frames = frames_of(robot, scene.at_rest, algebra, robot.tip_path)
+        tip, _ = tip_frame(robot, frames, algebra)
         zero: Vector = [algebra.number(ZERO)] * 3
         twists: list[Vector] = [[*zero, *zero] for _ in robot.joints]
-        arm: Vector = [algebra.number(each) for each in robot.tip_translation]
-        for i in reversed(robot.tip_path):
-            member, (x, y, z) = robot.members[i], frames[i][1]
-            joint, drive = member.joint, member.drive
-            if joint.turns:
-                own = [*(b * arm[0] - a * arm[1] for a, b in zip(x, y, strict=True)), *z]
-                c, s = state.cosine[i], state.sine[i]
-                arm = [c * arm[0] - s * arm[1], s * arm[0] + c * arm[1], arm[2]]
-            else:
-                own = [*z, *zero]
-                arm = [arm[0], arm[1], arm[2] + state.q[i]]
-            twists[drive] = added(twists[drive], [each.scaled(member.multiplier) for each in own])
-            rows = [[algebra.number(each) for each in row] for row in joint.rotation]
-            arm = added(combined([*zip(*rows, strict=True)], arm), [algebra.number(each) for each in joint.translation])
+        for i in robot.tip_path:
+            member, (place, (_, _, axis)) = robot.members[i], frames[i]
+            arm = [a - b for a, b in zip(tip, place, strict=True)]
+            own = [*cross(axis, arm), *axis] if member.joint.turns else [*axis, *zero]
+            twists[member.drive] = added(twists[member.drive], [each.scaled(member.multiplier) for each in own])
         return [twist[row] for row in range(6) for twist in twists]
 
     def known_span(self, subject: Subject, place: int) -> Span:

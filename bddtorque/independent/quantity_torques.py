@@ -33,7 +33,7 @@ class Gravity(CheckedQuantity):
     name = "gravity"
     inputs = ("q",)
     accepts = ("gravity", "payload")
-    at_rest = True
+    at_rest = by_boxes = True
 
     def truth(self, scene: Scene) -> list[Any]:
         """Return the torques at rest."""
@@ -46,7 +46,7 @@ class Bias(CheckedQuantity):
     name = "bias"
     inputs = ("q", "qd")
     accepts = ("gravity", "payload")
-    friction = True
+    friction = by_boxes = True
 
     def truth(self, scene: Scene) -> list[Any]:
         """Return the torques of a motion without acceleration."""
@@ -83,7 +83,7 @@ class ComputedTorque(CheckedQuantity):
     inputs: ClassVar[tuple[str, ...]] = ("q", "qd", "q_desired", "qd_desired", "qdd_desired")
     accepts = ("gravity", "payload")
     keys = ("gains",)
-    friction = True
+    friction = by_boxes = True
 
     def check(self, spec: Mapping[str, Any], robot: Robot) -> None:
         """Refuse gains that are no numbers."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import cached_property
 from typing import Any
 
 from .bounds import OutputBound
@@ -49,7 +50,7 @@ class RobotTruth:
         self, header: dict[str, Any], plan: Plan, words: Words, stated: list[Stated], facts: list[Facts]
     ) -> None:
         self.subject = subject_of(header, words)
-        self.plan = plan
+        self.plan, self.facts = plan, facts
         robot = self.subject.robot
         require(all(each.relative_to == ROBOT for each in stated), "certificate: expected it to be that of a robot")
         _check_turns(self.subject)
@@ -63,7 +64,12 @@ class RobotTruth:
 
     def compare(self, wanted: Spans) -> Comparison:
         """Return how far the plan without roundings is from the truth."""
-        return compare(self.plan, self.subject, wanted)
+        return compare(self.plan, self.subject, self.facts, wanted)
+
+    @cached_property
+    def sizes(self) -> list[float]:
+        """The sizes of the numbers that outputs are summed from, in their units."""
+        return self.subject.sizes()
 
     @staticmethod
     def reach(claim: Claim) -> OutputBound:

@@ -16,7 +16,8 @@ from pathlib import Path
 from pkgutil import iter_modules
 from typing import Any, ClassVar
 
-from .dynamics import State, World, torques, world_of
+from .circuits import Circuit, ranges_of
+from .dynamics import State, World, drive_torques, loads, world_of
 from .formats import Format, Words
 from .graph import Angle
 from .ranges import Span
@@ -223,6 +224,18 @@ class Subject:
             truth[j] = truth[j] + scene.values["qd"][j].scaled(factor) if factor else truth[j]
         return truth
 
+    def sizes(self) -> list[float]:
+        """Return how large the numbers are that each output is summed from, in its units.
+
+        A joint feels one of six components of what it carries; where the others are turned, all are summed.
+        """
+        circuit = Circuit()
+        scene = Scene(self, circuit)
+        summed = [scene.felt.get(id(value), (value, [value]))[1] for value in self.record.truth(scene)]
+        held = ranges_of(circuit, [0.0] * len(circuit.constants))
+        sizes = [sum(held[each.place].most for each in terms if each.place >= 0) for terms in summed]
+        return [size / word.lsb for size, word in zip(sizes, self.words.results, strict=True)]
+
 
 class Scene:
     """A subject in one kind of number: what quantities are computed from.
@@ -235,6 +248,8 @@ class Scene:
         What they stand for, by array; angles are left open.
     world
         Gravity, and what is carried.
+    felt
+        What each torque was projected from, by its identity, beside it.
     """
 
     def __init__(self, subject: Subject, algebra: Any) -> None:
@@ -250,6 +265,7 @@ class Scene:
             for array in subject.words.inputs
         }
         self.world: World = world_of(self.robot, algebra)
+        self.felt: dict[int, tuple[Any, list[Any]]] = {}
         arrays = {array.name: array for array in subject.words.inputs}
         for each in subject.run_time:
             numbers = dict(zip(arrays[each.name].labels, self.values[each.name], strict=True))
@@ -263,7 +279,16 @@ class Scene:
     def torques(self, qd: list[Any], qdd: list[Any], weightless: bool = False) -> list[Any]:
         """Return the torques of a motion."""
         world = replace(self.world, gravity=[self.algebra.number(ZERO)] * 3) if weightless else self.world
-        return torques(self.robot, self.state(qd, qdd), self.algebra, world)
+        state = self.state(qd, qdd)
+        carried = loads(self.robot, state, self.algebra, world)
+        found = drive_torques(self.robot, state, carried, self.algebra)
+        for drive, torque in enumerate(found):
+            members = [
+                (each, load) for each, load in zip(self.robot.members, carried, strict=True) if each.drive == drive
+            ]
+            parts = [part.scaled(each.multiplier) for each, load in members for side in load for part in side]
+            self.felt[id(torque)] = torque, [torque, *parts]
+        return found
 
     def state(self, qd: list[Any], qdd: list[Any]) -> State:
         """Return where the members of the tree stand, and how they move."""

@@ -22,6 +22,7 @@ from .enclosures import TINY, ULP, Ball, Enclosure, ExactAlgebra, ball_of, exact
 from .findings import RefusedError, require, work
 from .graph import Angle, evaluate
 from .plan import Argument, Block
+from .ranges import Span
 
 Integers = npt.NDArray[np.int64]
 
@@ -107,7 +108,7 @@ def table_key(words: npt.NDArray[Any], block: Block) -> str:
 class Facts:
     """Facts of a table: the largest distance of a word from what it stands for, in units; the ends; ties.
 
-    `clamped` tells whether a law was cut off at the ends of the block.
+    `clamped` tells whether a law was cut off at the ends of the block, `reach` is what its own values are within.
     """
 
     error: float
@@ -115,6 +116,7 @@ class Facts:
     high: int
     undecided: int = 0
     clamped: bool = False
+    reach: Span = (math.inf, -math.inf)
 
 
 def check_table(block: Block, words: npt.NDArray[np.int32], where: str) -> Facts:
@@ -127,16 +129,17 @@ def check_table(block: Block, words: npt.NDArray[np.int32], where: str) -> Facts
     if block.kind in ("product", "square"):
         _compare(_whole_numbers(block), words, 0, where)
         return Facts(0.0, low, high)
-    error, undecided, start, clamped = 0.0, 0, 0, False
+    error, undecided, start, clamped, reach = 0.0, 0, 0, False, (math.inf, -math.inf)
     operations = 24 if block.graph is None else 8 + len(block.graph.nodes)
     for axes in _chunks(block.arguments, max(64, CHUNK // operations)):
-        found, largest, ties, cut = _rounded(block, axes)
+        found, largest, ties, cut, ends = _rounded(block, axes)
         work(len(found) * operations)
         _compare(found, words, start, where)
         start += len(found)
         error, undecided, clamped = max(error, largest), undecided + ties, clamped or cut
+        reach = min(reach[0], ends[0]), max(reach[1], ends[1])
         require(undecided <= MAX_UNDECIDED, f"{where}: there are more entries on ties than can be decided")
-    return Facts(error, low, high, undecided, clamped)
+    return Facts(error, low, high, undecided, clamped, reach)
 
 
 def index_words(bits: int, signed: bool = True) -> Integers:
@@ -211,13 +214,17 @@ class _TableAlgebra:
         return Ball(wave.value, wave.radius + 2 * math.pi * 2.0**-FINE * UP)
 
 
-def _rounded(block: Block, axes: list[Integers]) -> tuple[Integers, float, int, bool]:
-    """Return the words of a chunk, the largest distance in units, how many ties were decided, and whether cut off."""
+def _rounded(block: Block, axes: list[Integers]) -> tuple[Integers, float, int, bool, Span]:
+    """Return the words of a chunk, the largest distance in units, how many ties were decided, and whether cut off.
+
+    Last is what the values themselves are within.
+    """
     shape = tuple(map(len, axes))
     units = _law_units(block, axes) if block.law else _graph_values(block, axes) * ball_of(1 / block.lsb)
     if block.law is None and not np.ndim(units.value):  # the same everywhere
         word, apart = nearest_word(_decided(block, [int(axis[0]) for axis in axes]))
-        return np.full(math.prod(shape), word), float(apart) * UP, 0, False
+        error = float(apart) * UP
+        return np.full(math.prod(shape), word), error, 0, False, (word - error, word + error)
     near = np.broadcast_to(units.value, shape).reshape(-1).copy()
     radius = np.broadcast_to(units.radius, shape).reshape(-1) + ULP * np.abs(near) + TINY
     require(bool(np.isfinite(near).all() and np.isfinite(radius).all()), "expected finite values of a table")
@@ -239,9 +246,10 @@ def _rounded(block: Block, axes: list[Integers]) -> tuple[Integers, float, int, 
             word = min(max(word, block.low), block.high)
             ends = [min(max(end, Fraction(block.low)), Fraction(block.high)) for end in (found.low, found.high)]
             off = max(abs(end - word) for end in ends)
-        words[place] = word
-        largest = max(largest, float(off) * UP)
-    return words, largest, len(undecided), cut
+        words[place], near[place], radius[place] = word, word, float(off) * UP
+        largest = max(largest, float(radius[place]))
+    within = float(np.min(near - radius * UP)), float(np.max(near + radius * UP))
+    return words, largest, len(undecided), cut, within
 
 
 def _graph_values(block: Block, axes: list[Integers]) -> Ball:

@@ -277,7 +277,7 @@ def _shift(form: Any, order: Any, count: int, lower: Any) -> float:
 
 
 @inlined
-def _largest_form(form: Any, even: bool, order: Any, lower: Any, x: Any, slopes: Any, point: Any) -> float:
+def largest_form(form: Any, even: bool, order: Any, lower: Any, x: Any, slopes: Any, point: Any) -> float:
     """Return a bound of a quadratic form of variables from -1 to 1; `point` takes where it is large.
 
     `form` (v, v) holds the coefficients of squares and of products, those twice. The others are room.
@@ -380,7 +380,7 @@ def largest_motions(
             for k in range(j + 1):
                 form[j, k] = form[k, j] = values[places[products[j, k]]] if products[j, k] >= 0 else 0.0
         if count:
-            total += _largest_form(form, even, order, lower, x, slopes, trial)
+            total += largest_form(form, even, order, lower, x, slopes, trial)
         known[number] = value = min(known[number], total)
         if value > best:
             best, at = value, number

@@ -8,6 +8,7 @@ are multiplied with: known from its values at fifths of a turn, as in `terms`.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -20,6 +21,7 @@ from bddtorque.dynamics.terms import (
     FIFTH_SINES,
     MAX_JOINTS,
     PARABOLA,
+    SLIDING_POINTS,
     TURNING_POINTS,
     grid_turns,
     mix,
@@ -27,7 +29,7 @@ from bddtorque.dynamics.terms import (
     sample_grid,
 )
 from bddtorque.proof.control_points import POINTS
-from bddtorque.proof.sample_errors import NOTHING, gamma, rounding_loss, sample_errors, turns_idly
+from bddtorque.proof.sample_errors import NOTHING, gamma, idle_positions, rounding_loss, sample_errors
 from bddtorque.robots.robot import Robot
 from bddtorque.words.formats import TURN
 
@@ -65,8 +67,10 @@ class MotionRows:
         The joints whose velocities and whose accelerations matter, in the order of these rows.
     total
         No torque is larger: all coefficients together.
-    left_out
-        Most that the torque may differ from these rows, and float64 may lose on the way to a bound.
+    off
+        Most that the torque may differ from these rows, but for rounding.
+    summed
+        Magnitudes of all that these rows are summed from.
     """
 
     positions: Integers
@@ -82,15 +86,22 @@ class MotionRows:
     moving: Integers
     pushed: Integers
     total: float
-    left_out: float
+    off: float
+    summed: float
+
+    @property
+    def left_out(self) -> float:
+        """Most that the torque may differ from these rows, and float64 may lose on the way to a bound by boxes."""
+        return self.off + rounding_loss(len(self.positions)) * self.summed
 
 
 def motion_rows(robot: Robot, place: int, direction: int, low: Floats, high: Floats) -> MotionRows | None:
     """Return the coefficients of a torque, or of minus it, for inputs (3n,) between two ends; None if there are none.
 
-    There are none of robots of too many joints, and of joints that follow others or are made of several motions.
+    There are none of robots with too many positions that matter, and of joints that follow others or are made of
+    several motions.
     """
-    if robot.coupled or len(robot.joints) > MAX_JOINTS:
+    if robot.coupled or np.count_nonzero(~idle_positions(chain_of(robot))) > MAX_JOINTS:
         return None
     n = len(robot.joints)
     middle, radius = 0.5 * (low + high), 0.5 * (high - low)
@@ -107,8 +118,8 @@ def motion_rows(robot: Robot, place: int, direction: int, low: Floats, high: Flo
         if not joint.kind.turns:  # x = middle + radius · y
             m, r = middle[j], radius[j]
             size *= far[j] ** 2
-            about = np.array([[1.0, m, m * m], [0.0, r, 2 * m * r], [0.0, 0.0, r * r]])
-            own = {key: mix(_padded(about), each, j) for key, each in own.items()}
+            about = _padded(np.array([[1.0, m, m * m], [0.0, r, 2 * m * r], [0.0, 0.0, r * r]]))
+            own = {key: each if each.shape[j] == 1 else mix(about, each, j) for key, each in own.items()}
     return _laid_out(own, turned, even, size, off) if own else None
 
 
@@ -120,9 +131,10 @@ def _absolute_angles(robot: Robot, low: Floats, high: Floats) -> Integers:
     """
     chain, n = chain_of(robot), len(robot.joints)
     turned, side = np.eye(n, dtype=np.int64), np.ones(n, dtype=np.int64)
-    for k in range(2 if turns_idly(chain) else 1, n):
+    idle = idle_positions(chain)
+    for k in range(1, n):
         axis = chain.rotation[k][:, 2]
-        whole = chain.turns[k - 1] and chain.turns[k] and high[k] - low[k] >= TURN
+        whole = not idle[k - 1] and chain.turns[k - 1] and chain.turns[k] and high[k] - low[k] >= TURN
         if whole and chain.parent[k] == k - 1 and np.abs(axis[:2]).max() <= NOTHING:
             side[k] = side[k - 1] * (1 if axis[2] > 0 else -1)
             turned[k, k - 1 : k + 1] = -side[k], side[k]
@@ -145,13 +157,19 @@ def _rows(
     Positions are those that `turned` turns back; `far` is how far they go.
     """
     chain = chain_of(robot)
-    turns = chain.turns.tolist()
-    grid, (sines, cosines) = sample_grid(turns), grid_turns(turns)
-    shape = [POINTS if each else 3 for each in turns]
-    if turns_idly(chain):
-        kept = grid[:, 0] == 0.0
-        grid, sines, cosines, shape[0] = grid[kept], sines[kept], cosines[kept], 1
-    points = np.stack(np.unravel_index(np.arange(len(grid)), shape))
+    turns, idle = chain.turns.tolist(), idle_positions(chain).tolist()
+    shape = [
+        1 if alone else TURNING_POINTS if turning else SLIDING_POINTS
+        for alone, turning in zip(idle, turns, strict=True)
+    ]
+    points = np.stack(np.unravel_index(np.arange(math.prod(shape)), shape))
+    kept = np.flatnonzero(~np.array(idle))
+    some = [turns[k] for k in kept]
+    grid, sines, cosines = np.zeros((3, points.shape[1], len(turns)))
+    cosines += 1.0
+    if some:
+        grid[:, kept] = sample_grid(some)
+        sines[:, kept], cosines[:, kept] = grid_turns(some)
     order = np.ravel_multi_index(list((np.array(turned) @ points) % POINTS), shape)
     found: Rows = {}
     for (kind, joint, motion), values in sample_coefficients(chain, grid, (sines, cosines)):
@@ -231,6 +249,9 @@ def _laid_out(rows: Rows, turned: Integers, even: bool, summed: float, off: floa
     left_out, parts = off, {}
     for key, full in rows.items():
         row = full
+        if (whole := float(np.abs(full).sum())) <= NOTHING * total:
+            left_out += whole
+            continue
         for axis in range(n):
             others = row.take(range(1, row.shape[axis]), axis=axis)
             if (rest := float(np.abs(others).sum())) <= NOTHING * total:
@@ -276,5 +297,6 @@ def _laid_out(rows: Rows, turned: Integers, even: bool, summed: float, off: floa
         np.array(moving, np.int64),
         np.array(pushed, np.int64),
         total,
-        left_out * (1 + 1e-9) + rounding_loss(d) * summed,
+        left_out * (1 + 1e-9),
+        summed,
     )

@@ -110,6 +110,25 @@ def rounding_loss(positions: int) -> float:
     return _SLACK * gamma(count) * MAX_CONTROL**positions
 
 
+def grid_loss(positions: int, sliding: int, motions: int) -> float:
+    """Return how much float64 may lose from coefficients to a bound by grids (`grid_search`), relative to magnitudes.
+
+    These are those that coefficients are summed from, each times the multipliers of its waves. With v = `motions`
+    velocities, the constant 1 among them where these do not run from -x to x, and as many accelerations, there are at
+    most r = v (v + 1) / 2 + v + 1 rows. What is counted is counted as in `rounding_loss`:
+
+    - Coefficients, each a sum of at most r products of three: r + 2. A sliding position mixes them: 8 each.
+    - Multipliers are quotients of two sums of up to 128 products of sines off by 10 u, of which half are not small:
+      1000. A table has them times a cosine off by 10 u. Five products are added up: 6 more. Together 1100 a position.
+    - Amplitudes: sums of at most 5^d squares, and their roots: 5^d + 4, and 3^d of these are added up.
+    - All rows together: r + 2. Corners and forms, as there, where v = 8 has 3500.
+    """
+    rows, changes = motions * (motions + 1) // 2 + motions + 1, max(0, motions - 2) + 2 ** max(0, motions - 2)
+    count = 2 * rows + 4 + 8 * sliding + 1100 * positions + 5**positions + 3**positions + 4
+    count += changes * (2 * changes + 1) + changes + 6 + 60 * max(8, motions) ** 2
+    return _SLACK * gamma(count)
+
+
 def _magnitudes(robot: Robot) -> Chain:
     """Return a chain of magnitudes, with radii that hold the true robot, the sampled and the ideal one."""
     plain, bounded = chain_of(robot), bounded_chain(robot)
@@ -118,7 +137,8 @@ def _magnitudes(robot: Robot) -> Chain:
     across = rotation[:, :2, 2].max(axis=1)
     radii = defect + np.where(across <= NOTHING, 2.0 * across, 0.0)
     up = np.abs(plain.base_acceleration)
-    slack = 2.0 * across_gravity(plain) + 8 * ULP * float(up.max()) if turns_idly(plain) else 0.0
+    idle = idle_positions(plain) & plain.turns
+    slack = 2.0 * across_gravity(plain) + 8 * ULP * float(up.max()) if idle.any() else 0.0
     return plain._replace(
         rotation=_objects(rotation, np.broadcast_to(radii[:, None, None], rotation.shape)),
         translation=_objects(np.abs(plain.translation), np.zeros(plain.translation.shape)),
@@ -128,10 +148,21 @@ def _magnitudes(robot: Robot) -> Chain:
     )
 
 
-def turns_idly(chain: Chain) -> bool:
-    """Return whether no torque depends on the first position: it turns about the vertical."""
-    largest = float(np.abs(chain.base_acceleration).max())
-    return bool(chain.turns[0] and across_gravity(chain) <= NOTHING * max(1.0, largest))
+def idle_positions(chain: Chain) -> npt.NDArray[np.bool_]:
+    """Return which positions matter to no torque.
+
+    Those of joints that slide on a base at rest, or on others that do; and that of the first to turn, if it does so
+    about the vertical and all before it slide along that.
+    """
+    idle, floating, upright = np.zeros((3, len(chain.turns)), dtype=np.bool_)
+    vertical = across_gravity(chain) <= NOTHING * max(1.0, float(np.abs(chain.base_acceleration).max()))
+    for k, carrier in enumerate(chain.parent.tolist()):
+        across = float(np.abs(chain.rotation[k][:2, 2]).max())
+        upright[k] = (upright[carrier] and across <= NOTHING) if carrier >= 0 else vertical and k == 0
+        on_sliders = carrier < 0 or floating[carrier]
+        floating[k] = on_sliders and not chain.turns[k]
+        idle[k] = floating[k] or (on_sliders and upright[k])
+    return idle
 
 
 def across_gravity(chain: Chain) -> float:

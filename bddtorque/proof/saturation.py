@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import pairwise
 
 import numpy as np
@@ -21,6 +22,7 @@ from bddtorque.plan.reference import run_unclamped
 from bddtorque.plan.table import Table
 from bddtorque.proof.proved_bound import Saturation
 from bddtorque.proof.torque_boxes import torque_search
+from bddtorque.proof.torque_range import TorqueBox
 from bddtorque.robots.robot import Robot
 from bddtorque.words.bounded import Interval
 from bddtorque.words.formats import Format
@@ -43,6 +45,8 @@ MAX_BOXES = 100_000
 """Boxes of positions that are looked at to exclude that a torque leaves one end of its range."""
 SLACK = 0.002
 """Of the range: how far from its end a torque must stay, so that others can show it in their own way."""
+ROOM = 1 + 3 * SLACK
+"""Of a torque: a range that is so much wider is shown to hold it."""
 MAX_STEPS = 1.5e9
 """Of about ten nanoseconds: what these boxes may cost. Those of seven joints cost most."""
 FEW_STARTS = 2
@@ -65,6 +69,7 @@ def prove_saturation(
     tables: Sequence[Table],
     reach: Sequence[tuple[float, float]],
     errors: Sequence[float],
+    box: TorqueBox | None,
 ) -> list[Verdict]:
     """Return the verdict on each torque.
 
@@ -74,9 +79,12 @@ def prove_saturation(
         The sound range of each sum before clamping, in units.
     errors
         Largest distance of each sum, before it is rounded to a word, from the torque, in units.
+    box
+        The motions of the words.
     """
     proofs = [_Torque(robot, formats, plan, tables, place) for place in range(len(plan.outputs))]
-    verdicts = _verdicts(plan, reach, lambda place: proofs[place].find_witness())
+    excluded = partial(_excluded_by_grids, formats, plan, errors, box)
+    verdicts = _verdicts(plan, reach, excluded, lambda place: proofs[place].find_witness())
     for place, (saturation, _, ends) in enumerate(verdicts):
         if saturation == "not excluded":
             verdicts[place] = proofs[place].by_boxes(ends, errors[place])
@@ -119,21 +127,17 @@ class _Torque:
         search = torque_search(self.robot, self.formats.words, self.place, side * word.sign, {}, FEW_STARTS)
         if search is None:
             return False, None
-        slack = error * (1 + 1e-9) + SLACK * (output.high - output.low) + self._uneven_friction()
+        slack = (
+            error * (1 + 1e-9)
+            + SLACK * (output.high - output.low)
+            + _uneven_friction(self.robot, self.formats, self.place)
+        )
         end = (output.high if side > 0 else output.low) - side * slack
         enough = word.sign * (word.centre + end * word.lsb) + word.offset
         most = min(MAX_BOXES, int(MAX_STEPS / search.steps))
         search.run(0.0, enough, most, lambda: not search.boxes or not search.beyond(enough))
         units = float(word.units(search.bound))
         return (units < end if side > 0 else units > end), search.point() if search.beyond(enough) else None
-
-    def _uneven_friction(self) -> float:
-        """Return how much less of a friction counts than its magnitude, at either end, in units, with room."""
-        law = self.robot.joints[self.place].friction
-        if law is None:
-            return 0.0
-        reach = friction_reach(law, Interval(*sorted(self.formats.qd[self.place].span)))
-        return (reach.magnitude + max(reach.low, -reach.high)) / self.formats.tau[self.place].lsb + 2.0
 
     def find_witness(self) -> Witness | None:
         """Search for words whose sum leaves the range of the torque: random states, improved one word at a time.
@@ -222,18 +226,49 @@ def prove_word_saturation(
     tables: Sequence[Table],
     reach: Sequence[tuple[float, float]],
     true_units: Callable[[Mapping[str, Words], int], npt.NDArray[np.float64]],
+    errors: Sequence[float],
+    box: TorqueBox | None,
 ) -> list[Verdict]:
-    """Return the verdict on each output of any words; `true_units` gives one output in units of its word."""
+    """Return the verdict on each output of any words; `true_units` gives one output in units of its word.
+
+    `box` are the motions of which outputs are torques, if they are; the others are as in `prove_saturation`.
+    """
 
     def found(place: int) -> Witness | None:
         witness = _climb(formats.words, plan, tables, place, true_units)
         return _grouped(witness, [len(array) for array in formats.inputs]) if witness else None
 
-    return _verdicts(plan, reach, found)
+    return _verdicts(plan, reach, partial(_excluded_by_grids, formats, plan, errors, box), found)
+
+
+def _uneven_friction(robot: Robot, formats: Interface, place: int) -> float:
+    """Return how much less of a friction counts than its magnitude, at either end, in units, with room."""
+    law = robot.joints[place].friction
+    if law is None or all(array.name != "qd" for array in formats.inputs):
+        return 0.0
+    reach = friction_reach(law, Interval(*sorted(formats.qd[place].span)))
+    return (reach.magnitude + max(reach.low, -reach.high)) / formats.tau[place].lsb + 2.0
+
+
+def _excluded_by_grids(
+    formats: Interface, plan: Plan, errors: Sequence[float], box: TorqueBox | None, place: int
+) -> bool:
+    """Return whether grids of positions show that no torque leaves the range of its words."""
+    if box is None:
+        return False
+    word, output = list(formats.results.values())[place], plan.outputs[place]
+    slack = errors[place] * (1 + 1e-9) + SLACK * (output.high - output.low)
+    ends = [
+        word.sign * (word.centre + end * word.lsb) + word.offset for end in (output.low + slack, output.high - slack)
+    ]
+    return box.within(place, min(ends), max(ends))
 
 
 def _verdicts(
-    plan: Plan, reach: Sequence[tuple[float, float]], witness_of: Callable[[int], Witness | None]
+    plan: Plan,
+    reach: Sequence[tuple[float, float]],
+    excluded: Callable[[int], bool],
+    witness_of: Callable[[int], Witness | None],
 ) -> list[Verdict]:
     """Return the verdict on each output: by its range, or by a state that saturates it, if one is found."""
     verdicts: list[Verdict] = []
@@ -241,6 +276,9 @@ def _verdicts(
         output = plan.outputs[place]
         if math.floor(low + 0.5) >= output.low and math.floor(high + 0.5) <= output.high:
             verdicts.append(("cannot", None, (low, high)))
+            continue
+        if excluded(place):
+            verdicts.append(("cannot", None, (max(low, float(output.low)), min(high, float(output.high)))))
             continue
         witness = witness_of(place)
         verdicts.append(("can" if witness else "not excluded", witness, (low, high)))

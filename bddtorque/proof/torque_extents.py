@@ -21,6 +21,7 @@ from bddtorque.dynamics.robot_trace import trace_chain
 from bddtorque.dynamics.term_trace import traced_terms
 from bddtorque.proof.proved_bound import Extent, ProvedBound, TorqueRange
 from bddtorque.proof.torque_boxes import input_ends, torque_search
+from bddtorque.proof.torque_range import TorqueBox
 from bddtorque.robots.robot import Robot
 from bddtorque.words.bounded import Interval
 from bddtorque.words.formats import Format, limit_run
@@ -117,6 +118,12 @@ def _extents(robot: Robot, words: Mapping[str, Format], within: Within, known: E
     bounds = dict(known)
     for j, reach in enumerate(torque_reach(robot, inputs, angles)):
         bounds[j, 1], bounds[j, -1] = min(bounds[j, 1], reach.high), max(bounds[j, -1], reach.low)
+    if not within:
+        box = TorqueBox(robot, tuple(low.tolist()), tuple(high.tolist()))
+        for j in range(robot.degrees_of_freedom):
+            closer = box.closer_range(j)
+            if closer is not None:
+                bounds[j, 1], bounds[j, -1] = min(bounds[j, 1], closer.high), max(bounds[j, -1], closer.low)
     starts: list[list[int]] = []
     if boxes and robot.degrees_of_freedom <= MAX_JOINTS_IN_TERMS:
         for (j, side), bound in bounds.items():
@@ -133,6 +140,13 @@ def _extents(robot: Robot, words: Mapping[str, Format], within: Within, known: E
         )
         for j in range(robot.degrees_of_freedom)
     ]  # fmt: skip
+
+
+def largest_found(robot: Robot, formats: Interface) -> list[float]:
+    """Return a large magnitude of each torque, as a short search over all words finds it."""
+    words = formats.words
+    reached = _search(robot, words, {}, np.empty((0, len(words)), np.int64))
+    return [max(reached[j, 1][0], -reached[j, -1][0]) for j in range(robot.degrees_of_freedom)]
 
 
 def _with_states_of(extent: Extent, other: Extent) -> Extent:

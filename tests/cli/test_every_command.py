@@ -32,7 +32,8 @@ def test_targets_of_the_specification_are_those_that_exist():
 def test_a_quantity_from_plan_to_report(run, tmp_path, name, given):
     target = TARGETS[CASES.index((name, given)) % len(TARGETS)]
     flags, file = [*flags_of(name, given), "--target", target], tmp_path / "arm.bdt"
-    assert run("plan", "planar2r", "--bits", "6", *flags).code == 0
+    planned = run("plan", "planar2r", "--bits", "6", *flags)
+    assert planned.code == 0 and (name in planned.out.splitlines()[0] or name == "torque")
     compiled = run("compile", "planar2r", "-o", file, *SMALL, *flags)
     assert (compiled.code, compiled.err) == (0, "")
     assert len(compiled.out.splitlines()) <= 15

@@ -20,7 +20,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from mutations import proved_findings
 from oracle import pinocchio_model, random_states, rnea
-from random_cases import random_arm, random_function
+from random_cases import random_arm, random_function, random_quantity
 from recursion_numbers import Number, Plain
 from sample_robots import TWO_LINKS
 from strategies import random_robot
@@ -111,6 +111,15 @@ SEEDS = [*FEW, *(pytest.param(seed, marks=pytest.mark.everything) for seed in ra
 @pytest.mark.parametrize("seed", SEEDS)
 def test_no_arm_is_refused(seed):
     assert content(random_arm(seed)) == STEPS
+
+
+@pytest.mark.parametrize(
+    "seed", [*range(27), *(pytest.param(seed, marks=pytest.mark.everything) for seed in range(27, 540))]
+)
+def test_no_quantity_is_refused(seed):
+    """Each quantity and target once; `make test-all` tries each twenty times."""
+    model = random_quantity(seed)
+    assert model is None or content(model) == STEPS
 
 
 @pytest.mark.parametrize("seed", SEEDS)

@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 
 from bddtorque.independent import peaks
 from bddtorque.independent.bounds import _parabola
-from bddtorque.independent.boxes import stays_below
 from bddtorque.independent.cascade import run
+from bddtorque.independent.comparison import WaveAlgebra
 from bddtorque.independent.enclosures import (
     BITS,
     Enclosure,
@@ -29,7 +29,11 @@ from bddtorque.independent.enclosures import (
 )
 from bddtorque.independent.fields import Field, Grid
 from bddtorque.independent.graph import Angle
+<<<<<<< HEAD
+=======
+from bddtorque.independent.grids import stays_below
 from bddtorque.independent.harmonics import WaveAlgebra
+>>>>>>> main
 from bddtorque.independent.ieee import PRECISIONS, sine_error, sine_of_word, single_sines
 from bddtorque.independent.peaks import as_motions, enclosed, enclosed_by_boxes, enclosed_on_few_axes
 from bddtorque.independent.plan import plan_of
@@ -199,7 +203,7 @@ def test_very_many_points_along_one_position_tell_a_little_from_nothing(monkeypa
 
 @settings(max_examples=examples(40))
 @given(waves, st.tuples(st.floats(-3, 3), st.floats(-3, 3), st.floats(-3, 3)))
-def test_boxes_prove_what_is_so_and_nothing_else(terms, forms):
+def test_grids_prove_what_is_so_and_nothing_else(terms, forms):
     """Waves times motions, and a quadratic form of two motions that the second angle turns."""
     grid = Grid([5, 5])
     speeds = [grid.motion(k, Fraction(1)) for k in (1, 2)]

@@ -57,20 +57,6 @@ def test_torques_are_pinocchios():
     assert np.abs(found - expected).max() < 1e-11 * np.abs(expected).max()
 
 
-@pytest.mark.parametrize(
-    "options",
-    [
-        {"target": "float", "bits": 12},
-        {"target": "tables", "bits": 3, "source": "recursive", "velocity": [(-1.0, 2.0), (0.0, 1.0), (-1.0, 1.0)]},
-        pytest.param({"target": "integer", "bits": 6}, marks=pytest.mark.everything),
-        pytest.param({"target": "tables", "bits": 5, "source": "recursive"}, marks=pytest.mark.everything),
-    ],
-    ids=str,
-)
-def test_a_tree_with_followers_is_proved(options):
-    proved_findings(compiled_tree(**options))
-
-
 def test_a_quadruped_is_proved_leg_by_leg(monkeypatch):
     """A leg needs a grid of 1,324 numbers, all four together would need four times as many; a wrong leg is found."""
     robot = load_urdf(example_urdf("solo_description/robots/solo12.urdf"))

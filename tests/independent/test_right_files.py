@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 from mutations import both_prove
-from strategies import random_robot
+from strategies import random_robot, random_tree
 
 import bddtorque as bt
 from bddtorque.base.errors import BddTorqueError
@@ -82,6 +82,35 @@ def test_a_velocity_at_the_jump_of_friction(velocity: tuple[float, float], frict
     both_prove(to_bytes(model))
     standing = replace(friction, standstill=abs(float(model.formats.v[0].value(3))))
     both_prove(to_bytes(bt.compile_function(standing, inputs={"v": (5, velocity)}, output=(9, 4.0))))
+
+
+@pytest.mark.parametrize("quantity", ["torque", "bias"])
+@pytest.mark.parametrize("velocity", [(0.0, 2.0), (-0.1, 1.5)])
+def test_friction_that_acts_one_way(quantity: str, velocity: tuple[float, float]) -> None:
+    """It is between the ends of its table, not within the farther one on either side."""
+    robot = random_robot(["prismatic", "revolute"], ["tilted"] * 2, 13)
+    robot = robot.with_friction({"joint 2": bt.Friction(0.4, (3.8, 2.7))})
+    options: dict[str, Any] = {"velocity": [1.0, velocity], "position": [1.0, (-3.1, 3.1)], "torque": "auto", "bits": 5}
+    options |= {"acceleration": 2.0} if quantity == "torque" else {}
+    both_prove(to_bytes(bt.compile(robot, quantity=quantity, **options, **QUICK)))
+
+
+def test_a_joint_that_feels_nothing_of_what_it_carries() -> None:
+    """Its torque is summed from numbers that cancel, and what they are rounded by is charged."""
+    torque = [120.0, 180.0, 140.0, 5.0, 5.0, 0.5]
+    data = to_bytes(
+        bt.compile("stanford", quantity="gravity", bits=6, target="integer", torque=torque, source="terms", **QUICK)
+    )
+    both_prove(data)
+
+
+@pytest.mark.parametrize("seed", [1, 4])
+def test_jacobians_of_rotations_that_are_a_little_off(seed: int) -> None:
+    """The velocity of the tip is the cross product of an axis with the way to the tip, with the numbers of the file."""
+    robot = random_tree(["revolute"] * 3, [0, 1, 2], [0, 2, -1] if seed % 2 else [0, 0, 0], seed, 1e-11)
+    last = [*robot.joints, *(each.joint for each in robot.followers)][-1].name
+    robot = replace(robot, tip=replace(robot.tip, parent=last)) if robot.followers else robot
+    both_prove(to_bytes(bt.compile(robot, quantity="jacobian", bits=4, target="float", accuracy=2.0, **QUICK)))
 
 
 def test_friction_is_of_no_angle() -> None:

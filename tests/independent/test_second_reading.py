@@ -11,12 +11,12 @@ from mutations import taken_apart
 
 import bddtorque as bt
 from bddtorque.independent.bounds import OutputBound
-from bddtorque.independent.boxes import stays_below
 from bddtorque.independent.certificate import Claim, outputs_stated
 from bddtorque.independent.circuits import Circuit
 from bddtorque.independent.fields import Grid
 from bddtorque.independent.findings import RefusedError
 from bddtorque.independent.formats import words_of
+from bddtorque.independent.grids import stays_below
 from bddtorque.independent.peaks import _waves
 from bddtorque.independent.plan import plan_of
 from bddtorque.independent.ranges import Box, by_monomials
@@ -26,7 +26,7 @@ from bddtorque.model.model import to_bytes
 BOX = {"mass": [0.5, 2], "com": [[-0.1, 0.1], [0.05, 0.2], [0, 0.2]], "runtime": True}
 
 
-def test_boxes_count_waves_that_are_too_faint_to_look_at():
+def test_grids_count_waves_that_are_too_faint_to_look_at():
     """40,401 waves of 0.9e-9 each add up to 3.6e-5 where all angles are 0, beside a wave of 1."""
     waves = np.full((201, 201), 0.9e-9, dtype=np.complex128)
     waves[1, 0] = waves[-1, 0] = 0.5

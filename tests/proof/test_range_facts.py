@@ -67,14 +67,16 @@ def test_what_the_dynamics_exclude_is_not_left_open_by_a_plan() -> None:
 
 def test_ranges_far_above_the_torques_are_told_in_a_line() -> None:
     model = arm(8, target="float")
-    assert range_notes(model.formats, model.certificate) == model.report["notes"] == []
+    assert range_notes(model.robot, model.formats) == model.report["notes"] == []
     (note,) = compiled("planar2r", bits=8, target="float", torque=(-1000.0, 1000.0)).report["notes"]
     assert note == (
-        "joints 'shoulder', 'elbow': torque ranges are 6.06 to 13.9 times what the arm can need: use torque = \"auto\""
+        "joints 'shoulder', 'elbow': torque ranges are 6.56 to 14.5 times the largest torques found: "
+        'use torque = "auto" (--torque auto)'
     )
     (note,) = bt.compile("planar2r", bits=8, target="float", torque={"elbow": 1e6}, workers=1).report["notes"]
     assert note == (
-        "joint 'elbow': torque range ±1e+06 N·m is 13,879 times what the arm can need (±72 N·m): use torque = \"auto\""
+        "joint 'elbow': torque range ±1e+06 N·m is 14,468 times the largest torque found (±69.1 N·m): "
+        'use torque = "auto" (--torque auto)'
     )
 
 
