@@ -46,7 +46,7 @@ BUDGETS = {
     "words": 2_545,
 }
 """Lines of Python that a folder may hold. They only shrink; what needs more says why in the commit that changes it."""
-MAX_LINES, MAX_FILES, MAX_TEST_LINES, MAX_FILE_LINES = 66_747, 356, 44_762, 450
+MAX_LINES, MAX_FILES, MAX_TEST_LINES, MAX_FILE_LINES = 66_760, 356, 44_819, 450
 """Of the package, of its files, of tests/, and of one file."""
 
 

@@ -12,8 +12,8 @@ from functools import lru_cache, partial
 import numpy as np
 import numpy.typing as npt
 
-from bddtorque.dynamics.quantities.computed_torque import gains_of
-from bddtorque.dynamics.quantity import MOTION
+from bddtorque.dynamics.feedback import FeedbackLaw
+from bddtorque.dynamics.quantity import DESIRED, MOTION
 from bddtorque.proof.motion_rows import motion_rows
 from bddtorque.proof.serial_parts import serial_parts
 from bddtorque.proof.torque_boxes import input_ends
@@ -130,28 +130,27 @@ def _both_ends(found: Ends) -> Ends:
 def torque_box(spec: Spec, robot: Robot, words: Mapping[str, Format]) -> TorqueBox | None:
     """Return the motions whose torques a quantity is, over input words by name; None of other quantities."""
     record = spec.record
-    if (
-        spec.run_time
-        or not record.from_torques
-        or record.weightless
-        or not any(each.per_joint for each in record.outputs)
-    ):
+    of_torques = record.from_torques and not record.weightless and any(each.per_joint for each in record.outputs)
+    law = record if isinstance(record, FeedbackLaw) else None
+    if spec.run_time or not of_torques or not set(record.inputs) <= {*MOTION, *(DESIRED if law else ())}:
         return None
     n = len(robot.joints)
     names = [f"{kind}{j}" for kind in MOTION for j in range(1, n + 1)]
     still = {name: (0, 0) for name in names if name not in words}
     low, high = input_ends({name: words.get(name, STILL) for name in names}, still)
-    if "gains" in record.keys:
-        _add_feedback(spec, robot, words, low, high)
+    if law is not None:
+        _add_feedback(law.gains_of(spec, robot), robot, words, low, high)
     return TorqueBox(robot, tuple(low.tolist()), tuple(high.tolist()), record.friction)
 
 
-def _add_feedback(spec: Spec, robot: Robot, words: Mapping[str, Format], low: Floats, high: Floats) -> None:
+def _add_feedback(
+    gains: list[tuple[float, float]], robot: Robot, words: Mapping[str, Format], low: Floats, high: Floats
+) -> None:
     """Set the ends of the accelerations that a control law asks for, whatever the state is."""
     n = len(robot.joints)
     desired = [f"{kind}_desired{j}" for kind in MOTION for j in range(1, n + 1)]
     least, most = input_ends({name: words[name] for name in desired}, {})
-    for j, (kp, kv) in enumerate(gains_of(spec, robot)):
+    for j, (kp, kv) in enumerate(gains):
         position = Interval(least[j] - high[j], most[j] - low[j])
         if robot.joints[j].kind.turns:
             position = Interval(-HALF_TURN, HALF_TURN)
