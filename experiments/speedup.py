@@ -48,8 +48,8 @@ LATENCY = 5.0
 RECORDED = {
     "planar2r": (3.991, 0.2739, 128, 63.0, 9.484),
     "planar3r_a": (3.999, 0.2657, 1024, 301.3, 15.15),
-    "puma560": (4.0, 0.2541, 4096, 2038, 27.40),
-    "ur5": (4.0, 0.2487, 4096, 1720, 28.05),
+    "puma560": (4.0, 0.253, 4096, 1866, 27.40),
+    "ur5": (4.0, 0.2479, 4096, 1800, 28.05),
 }
 """Speed-up of 4, efficiency of the most processors, where it bends, its limit; the most speed-up of another machine."""
 BEND = 0.5

@@ -43,7 +43,7 @@ LARGE = 60_000_000
 MAX_NUMBERS = 150_000_000
 """Grid points times monomials that are worked through: eight turning joints in one torque take 120 million."""
 NOISY = 4
-"""Times the rounding of floats on a grid that a difference may be nothing else."""
+"""Times the rounding of floats on a grid: what a difference is too large by may be nothing else."""
 AT_ONCE = 1_000_000
 """Beyond so many, the grid is worked through in slices, so that memory stays small."""
 
@@ -105,7 +105,7 @@ def _compare_on_grids(pair: _Pair, wanted: Spans) -> Comparison:
         found |= _compare_part(pair, sorted(positions) or [0], shapes, wanted)
     if not any(block.law is not None for block in pair.plan.blocks):
         for j in range(len(pair.plan.outputs)):
-            if wanted[FAR, j][1] < found.difference(j) <= NOISY * found.noise[j]:
+            if 0.0 < found.difference(j) - wanted[FAR, j][1] <= NOISY * found.noise[j]:
                 with suppress(RefusedError):  # too many waves
                     found |= _compare_in_waves(pair, {(FAR, j): wanted[FAR, j]})
     return found
