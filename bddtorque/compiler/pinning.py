@@ -75,15 +75,17 @@ def load_pinned(path: str | PathLike[str]) -> Any:
     """Return the plan, as plain data, of a file that `save_plan` wrote; anything else is refused in one line."""
     if not isinstance(path, str | PathLike):
         raise BddTorqueError(f"plan must be the path of a file with a plan, got {type(path).__name__}")
+    where, expected = one_line(str(path)), "must be a plan as `bddtorque plan SPEC -o FILE` writes it"
+    data = read_whole(path, MAX_FILE_BYTES, "a plan")
     try:
-        plain = json.loads(read_whole(path, MAX_FILE_BYTES, "a plan"))
-    except (UnicodeDecodeError, json.JSONDecodeError, RecursionError):
-        plain = None
-    if not isinstance(plain, dict) or (plain.get("format"), plain.get("version")) != (FORMAT, VERSION):
-        raise BddTorqueError(
-            one_line(f"{path} must be a plan as `bddtorque plan SPEC -o FILE` writes it, got something else")
-        )
-    return plain.get("plan")
+        plain = json.loads(data)
+    except (ValueError, RecursionError):  # ValueError: also text that is no UTF-8, and endless numbers
+        raise BddTorqueError(f"{where} {expected}, got a file that is not JSON") from None
+    if not isinstance(plain, dict) or plain.get("format") != FORMAT or "plan" not in plain:
+        raise BddTorqueError(f"{where} {expected}, got something else")
+    if plain.get("version") != VERSION:
+        raise BddTorqueError(one_line(f"{where}: version must be {VERSION}, got {plain.get('version')!r:.20}"))
+    return plain["plan"]
 
 
 def check_pinned(pinned: Any, made: Plan, where: str) -> None:

@@ -83,9 +83,9 @@ def test_exports_keep_the_model_they_read(folder: Path, refused, run) -> None:
     assert run("export", "arm.bdt", "--c", "c", "--name", "one").code == 0
     model.write_bytes(Path("arm.bdt").read_bytes())
     before = model.read_bytes()
-    assert f"would overwrite {model}" in refused("export", model, "--c", "c", "--name", "two", "--force")
-    built = model.rename(model.with_suffix(".o"))  # what is built is removed with the export it was built from
-    assert f"would overwrite {built}" in refused("export", built, "--c", "c", "--name", "two")
+    assert "holds 'two.c', which no export wrote" in refused("export", model, "--c", "c", "--name", "two", "--force")
+    built = model.rename(model.with_suffix(".o"))  # as a file is called that is built from an export
+    assert "holds 'two.o', which no export wrote" in refused("export", built, "--c", "c", "--name", "two")
     assert built.read_bytes() == before
 
 

@@ -40,7 +40,7 @@ def test_the_file_says_what_the_plan_costs(file: Path, plan: Plan) -> None:
     assert [bound["output"] for bound in told["bounds"]] == ["tau1", "tau2"]
     assert all(0.5 < bound["total"] < 1 for bound in told["bounds"])
     for block in told["blocks"]:
-        assert {each["name"] for each in block["candidates"]} == set(FORMS)
+        assert {each["name"] for each in block["candidates"]} == set(FORMS) - {"runs"}  # known once the table is
         assert [each["name"] for each in block["candidates"] if each["chosen"]] == ["dense", "lockstep"]
     for product in told["products"]:
         (chosen,) = (each for each in product["candidates"] if each["chosen"])
@@ -85,7 +85,9 @@ def test_every_difference_is_found_and_named(
 def test_what_is_no_plan_is_refused_in_a_line(tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "plan.json"
     path.write_bytes(content)
-    with pytest.raises(BddTorqueError, match="must be a plan as `bddtorque plan SPEC -o FILE` writes it"):
+    with pytest.raises(
+        BddTorqueError, match="must be a plan as `bddtorque plan SPEC -o FILE` writes it|version must be 1"
+    ):
         load_pinned(path)
     with pytest.raises(BddTorqueError, match="there is no such file"):
         load_pinned(tmp_path / "none.json")

@@ -58,11 +58,11 @@ def test_torques_are_pinocchios():
 
 
 def test_a_quadruped_is_proved_leg_by_leg(monkeypatch):
-    """A leg needs a grid of 1,324 numbers, all four together would need four times as many; a wrong leg is found."""
+    """A leg needs a grid of 2,648 numbers, all four together would need four times as many; a wrong leg is found."""
     robot = load_urdf(example_urdf("solo_description/robots/solo12.urdf"))
     data = to_bytes(bt.compile(robot, acceleration=50, target="float", workers=1, cache=None))
     monkeypatch.setattr(comparison, "LARGE", 0)
-    monkeypatch.setattr(comparison, "MAX_NUMBERS", 2_000)
+    monkeypatch.setattr(comparison, "MAX_NUMBERS", 4_000)
     monkeypatch.setattr(comparison, "_compare_nearby", refused)
     proved_findings(data)
     mass = ("robot", "links", 7, "mass")

@@ -30,7 +30,7 @@ def plan_and_bounds(name: str, **options: object) -> tuple[Plan, list[OutputBoun
 def test_forms_take_no_more_than_their_candidates_say(model: Model) -> None:
     for block, table, diagram in zip(model.plan.blocks, model.tables, model.diagrams, strict=True):
         candidates = block_candidates(block)
-        assert {each.name for each in candidates} == set(FORMS)
+        assert {each.name for each in candidates} == set(FORMS) - {"runs"}  # known once the table is
         for each in candidates:
             made = candidate(make_form(each.name, table, diagram))
             assert made.bytes <= each.bytes, each
