@@ -85,9 +85,7 @@ def test_every_difference_is_found_and_named(
 def test_what_is_no_plan_is_refused_in_a_line(tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "plan.json"
     path.write_bytes(content)
-    with pytest.raises(
-        BddTorqueError, match="must be a plan as `bddtorque plan SPEC -o FILE` writes it|version must be 1"
-    ):
+    with pytest.raises(BddTorqueError, match=r"must be a plan as `bddtorque plan|version must be 1"):
         load_pinned(path)
     with pytest.raises(BddTorqueError, match="there is no such file"):
         load_pinned(tmp_path / "none.json")
