@@ -22,6 +22,7 @@ import sys
 from collections.abc import Callable, Sequence
 from contextlib import redirect_stdout
 from functools import cache
+from importlib.metadata import distribution
 from io import StringIO
 from pathlib import Path
 from typing import Any
@@ -33,7 +34,10 @@ from bddtorque.robots.library import builtin_names
 ROOT = Path(__file__).parent.parent
 PAGES = (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")))
 BLOCK = re.compile(r"(<!-- figures: (\w+) -->\n)(.*?)(<!-- end of figures -->)", re.DOTALL)
-CHIP_ARMS = ("planar2r", "scara", "ur5", "puma560")
+CHIP_ARMS = ("planar2r", "scara", "ur5", "puma560", "z1", "xarm7")
+PUBLIC_ARMS = {"z1": "z1_description/urdf/z1.urdf", "xarm7": "xarm_description/urdf/xarm7.urdf"}
+"""Files of the package example-robot-data; they have no specification of ours."""
+PUBLIC_RANGES = ("--velocity", "2", "--acceleration", "5")
 COMPILERS = ("arm-none-eabi-gcc", "riscv64-unknown-elf-gcc", "avr-gcc")
 CHIPS = ("cortex-m0", "cortex-m3", "cortex-m4", "rv32imc", "avr")
 PC_ARMS = ("planar2r", "planar3r_a", "puma560", "ur5")
@@ -116,8 +120,16 @@ def kilobytes(figure: dict[str, Any]) -> str:
 
 def on_chip(name: str, chip: str, target: str) -> dict[str, Any]:
     """Return what `bddtorque bench --chip` measures of an arm at 12 bits, by way."""
-    figures = command("bench", name, "--bits", "12", "--target", target, "--chip", chip, "--json")["figures"]
+    arm = [name] if name not in PUBLIC_ARMS else [public_arm(name), *PUBLIC_RANGES]
+    figures = command("bench", *arm, "--bits", "12", "--target", target, "--chip", chip, "--json")["figures"]
     return {figure["way"]: figure for figure in figures if figure["target"] == target}
+
+
+def public_arm(name: str) -> str:
+    """Return the path of an arm of example-robot-data."""
+    package = distribution("example-robot-data")
+    (file,) = (each for each in package.files or () if str(each).endswith(f"robots/{PUBLIC_ARMS[name]}"))
+    return str(Path(str(package.locate_file(file))).resolve())
 
 
 @cache

@@ -29,7 +29,7 @@ BUDGETS = {
     "base": 2_220,
     "bench": 2_200,
     "cli": 3_770,
-    "compiler": 2_190,
+    "compiler": 2_200,
     "dynamics": 4_130,
     "evaluate": 5_429,
     "export": 7_120,
@@ -46,7 +46,7 @@ BUDGETS = {
     "words": 2_545,
 }
 """Lines of Python that a folder may hold. They only shrink; what needs more says why in the commit that changes it."""
-MAX_LINES, MAX_FILES, MAX_TEST_LINES, MAX_FILE_LINES = 66_760, 356, 44_819, 450
+MAX_LINES, MAX_FILES, MAX_TEST_LINES, MAX_FILE_LINES = 66_770, 356, 44_819, 450
 """Of the package, of its files, of tests/, and of one file."""
 
 

@@ -102,6 +102,17 @@ def test_effort_limits_that_are_placeholders_do_not_enter() -> None:
     assert highs == [0.165, 1.22, 0.628, 0.177, 0.0106, 0.00907]
 
 
+def test_what_cancels_has_no_words_finer_than_its_parts_need() -> None:
+    """An axis that is nearly upright carries nearly no weight: words that resolve that much take wide products."""
+    robot = replace(bt.load_robot("panda"), gravity=(0.01, 0.0, -9.81))
+    model = bt.compile(robot, quantity="gravity", bits=10, target="float", torque="auto", cache=None)
+    q = np.random.default_rng(1).uniform(-np.pi, np.pi, (4000, 7))
+    most = np.abs(bt.gravity_torque(robot, q)).max(axis=0)
+    highs = [word.high for word in model.formats.tau]
+    assert highs[0] > 20 * most[0]
+    assert highs[1] < 1.2 * most[1]
+
+
 def test_words_found_cannot_saturate() -> None:
     model = bt.compile("planar2r", bits=5, torque="auto", workers=1)
     assert {torque.saturation for torque in model.certificate.torques} == {"cannot"}
