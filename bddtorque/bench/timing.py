@@ -180,6 +180,8 @@ def python_calls(model: Model, rounds: int = 200, seed: int = 0) -> list[Call]:
         by_floats: calling(value, *floats),
     }
     if not numbers:
+        other = model.evaluator()  # one that has met other arrays looks at all of them from then on
+        run, value = getattr(other, by_words), getattr(other, by_floats)
         ways[f"{by_words} of lists"] = calling(run, *(each.tolist() for each in words))
         ways |= {f"{by_floats} of {name}": calling(value, *map(turn, floats)) for name, turn in COPIED.items()}
     return in_turn(ways, rounds, EMPTY)
