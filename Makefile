@@ -13,7 +13,7 @@ export PYTHONDONTWRITEBYTECODE :=  # where it is set, every process of the tests
 
 help:
 	@echo "make demo       compile the 2R arm, prove it, sweep it, draw it (files in out/)"
-	@echo "make test       lint, types and the suite (about six minutes on two idle cores)"
+	@echo "make test       lint, types and the suite (about ten minutes in a fresh checkout on two idle cores)"
 	@echo "make test-fast  the suite without what takes seconds"
 	@echo "make test-all   the suite with every arm, source, target and word length (an hour)"
 	@echo "make coverage   the suite, and the lines of bddtorque it did not run (Numba's compiled code is not seen)"
